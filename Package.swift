@@ -27,8 +27,8 @@ func program(
     .executableTarget(
         name: name, dependencies: dependencies, swiftSettings: strict,
         // The dynamic loader resolves all functions at start. Otherwise it would resolve each function at its first
-        // call, and save the vector registers to the stack meanwhile. They can contain recently copied data, for
-        // example a card number.
+        // call, and save the vector registers to the stack meanwhile. These registers can contain recently copied
+        // data, for example a card number.
         linkerSettings: linkerSettings + [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])])
 }
 
@@ -40,7 +40,7 @@ let staticRuntime: [LinkerSetting] =
     + ["CoreFoundation", "_FoundationCShims", "_FoundationCollections", "_FoundationICU", "swiftSynchronization"]
     .map { .linkedLibrary($0) }
 
-/// Tests are compiled without optimization, which takes half the time. The code under test is optimized.
+/// Tests are compiled without optimization, because this halves the compile time. The code under test is optimized.
 let testSettings = strict + [SwiftSetting.unsafeFlags(["-Onone"])]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {

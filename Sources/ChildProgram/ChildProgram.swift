@@ -5,7 +5,8 @@ package import Secrets
 /// Runs a program without a shell, and collects what it prints.
 ///
 /// The program gets its input on standard input, so that the input does not appear in the list of processes. It runs in
-/// a process group of its own, with the daemon's environment, and inherits no other descriptor of the daemon.
+/// a process group of its own, with the daemon's environment, and inherits no descriptor of the daemon except the pipes
+/// of its standard input, output and error.
 package struct ChildProgram: Sendable {
     /// How many bytes of the program's standard error are kept.
     package static let longestErrorOutput = 1024
@@ -111,8 +112,8 @@ package struct ChildProgram: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The program must not inherit the signals that this thread blocks, and that the daemon ignores, such as
-        // SIGPIPE.
+        // The program must not inherit the signal mask of this thread, nor ignore the signals that the daemon ignores,
+        // such as SIGPIPE.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)

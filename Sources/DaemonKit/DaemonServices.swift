@@ -47,7 +47,8 @@ struct DaemonServices {
     private var activeFindings: ActiveFindings { parts.activeFindings }
     private var caller: Caller { parts.caller }
     private var logger: Logger { parts.logger }
-    /// While this lease is valid, this daemon is the leader: it does the work that only one of several daemons must do.
+    /// While this lease is valid, this daemon is the leader: it does the work that only one of the daemons on a
+    /// database may do.
     private var leaderLease: Lease { parts.backend.leaderLease }
 
     /// The services that write data from memory to the database, at intervals and at a shutdown.

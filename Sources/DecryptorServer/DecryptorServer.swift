@@ -13,8 +13,8 @@ import ServiceLifecycle
 package import WireAPI
 
 /// The REST server on the decryptor socket. For payment tokens, it finds the merchant and the certificate of a
-/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also requests merchant sessions from
-/// Apple, and returns account numbers of merchant tokens.
+/// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also exports private keys, requests
+/// merchant sessions from Apple, and returns account numbers of merchant tokens.
 ///
 /// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each
 /// connection, and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server

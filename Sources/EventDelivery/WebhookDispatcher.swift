@@ -166,8 +166,8 @@ actor WebhookDispatcher {
         logger.log(level: delivery.failures == 0 ? .warning : .debug, "event not delivered", metadata: metadata)
     }
 
-    /// Records the outcome of an attempt; tries again until the store has recorded it. The lane stays busy until then,
-    /// because the event would otherwise be sent again and again.
+    /// Records the outcome of an attempt; tries again until the store has recorded it, or the attempt is cancelled. The
+    /// lane stays busy until then, because the event would otherwise be sent again and again.
     private func recordPersistently(_ record: () async throws -> Void) async {
         while true {
             do { return try await record() } catch {

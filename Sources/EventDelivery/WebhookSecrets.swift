@@ -40,9 +40,9 @@ package struct WebhookSecrets: Sendable {
                 "has a secret file \(path) with mode 0\(mode), which every user of this machine can access; change the mode to 0600 or 0640"
             )
         }
-        // Large enough for two secrets of the longest length with their line ends, and a few bytes more. So enough of a
-        // longer file is read to refuse the file. The buffer is not an array: if slices share the storage of an array,
-        // overwriting the array overwrites only a copy.
+        // Large enough for two secrets of the longest length with their line ends, and a few bytes more, so that a
+        // longer file is refused. The buffer is not an array: if slices share the storage of an array, overwriting the
+        // array overwrites only a copy.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * longest + 8, alignment: 1)
         defer {
             if let start = buffer.baseAddress { explicit_bzero(start, buffer.count) }

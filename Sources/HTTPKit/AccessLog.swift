@@ -6,7 +6,7 @@ package import Logging
 /// no text from the client except its `X-Request-Id`, which is validated. In particular, it contains the template of
 /// the path and not the path, because a path can contain a secret.
 ///
-/// A class, so that a copy of the log is one reference: every request asks whether the log is on.
+/// A class, so that a copy of the log is one reference. A copy must be cheap, because every request uses the log.
 package final class AccessLog: Sendable {
     /// Writes nothing.
     package static let off = AccessLog(nil)
@@ -18,7 +18,8 @@ package final class AccessLog: Sendable {
 
     /// - Parameters:
     ///   - logger: nil to write nothing.
-    ///   - isOn: whether lines are written now. It is called several times for each request, so it must not block.
+    ///   - isOn: returns whether lines are written now. It is called several times for each request, so it must not
+    ///     block.
     package init(_ logger: Logger?, isOn: @escaping @Sendable () -> Bool = { true }) {
         self.logger = logger
         limited = logger.map { LimitedLog($0) }

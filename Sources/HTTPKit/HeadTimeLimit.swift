@@ -33,7 +33,7 @@ final class HeadTimeLimit: ChannelInboundHandler, RemovableChannelHandler {
         requests.isHeadIncomplete = true
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: limit) {
             // While an earlier request is in progress, the server reads no more, so the client cannot finish the head.
-            // ``RequestGuard`` then ignores the event, and the client has the same time again.
+            // ``RequestGuard`` then ignores the event, and the new timer gives the client the same time again.
             self.headBegan(context)
             context.fireUserInboundEventTriggered(SlowHeadEvent())
         }

@@ -34,7 +34,7 @@ extension RequestGuard {
     /// response tells the client that the server answers no later request.
     func isLastOfDrain(_ context: ChannelHandlerContext) -> Bool {
         guard isDraining else { return false }
-        // The client is still sending the request, and the server does not wait for its end.
+        // The client is still sending the request, and the server does not wait for the rest of the request.
         guard !isReceiving else { return true }
         return !hasUnreadBytes(context.channel) && decodedRequests.count <= begunRequests
     }

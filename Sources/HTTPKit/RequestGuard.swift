@@ -177,7 +177,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         context.pipeline.fireErrorCaught(HTTPParserError.unknown)
     }
 
-    /// Sends a refusal, unless the server has begun to respond to the same request, and closes the connection.
+    /// Sends a refusal and closes the connection. If the server has already begun to respond to the same request, this
+    /// function only closes the connection.
     ///
     /// If the connection is closed already, no response is sent. This happens if a connection closes in the middle of a
     /// request, because the decoder then reports a malformed request.

@@ -11,8 +11,8 @@ import ServerKit
 import ServiceLifecycle
 package import WireAPI
 
-/// The REST server on the issuer socket, for the issuer hosts that add cards to Apple Wallet. The server has no access
-/// to keys and merchants.
+/// The REST server on the issuer socket, for the servers of card issuers, whose apps add cards to Apple Wallet. The
+/// server has no access to keys and merchants.
 package struct IssuerServer: Service {
     private let server: RESTSocketServer
 

@@ -5,7 +5,7 @@ import FoundationEssentials
 package struct LocalEndpoint: Hashable, Sendable {
     /// The permitted forms of an endpoint, for error messages.
     package static let expectation =
-        "expected http+unix://SOCKET/PATH with a percent-encoded SOCKET, or http://HOST:PORT/PATH with the HOST 127.0.0.1, [::1] or localhost"
+        "expected http+unix://SOCKET/PATH with a percent-encoded SOCKET, or http://HOST[:PORT]/PATH with the HOST 127.0.0.1, [::1] or localhost"
 
     private static let loopbackHosts: Set<String> = ["127.0.0.1", "::1", "[::1]", "localhost"]
 

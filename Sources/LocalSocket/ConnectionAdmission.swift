@@ -32,7 +32,7 @@ package final class ConnectionAdmission: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter waitingGiveWay: whether a new connection above a limit replaces a connection that waits for its
-    ///   client: ``setWaitsForClient(_:_:)``. Otherwise, and if no connection waits, the new one is refused.
+    ///   client (``setWaitsForClient(_:_:)``). If this is false, or if no connection waits, the new one is refused.
     package init(_ limits: UserQuotas.Limits, waitingGiveWay: Bool = false) {
         self.waitingGiveWay = waitingGiveWay
         state = Mutex(State(quotas: UserQuotas(limits)))

@@ -9,7 +9,7 @@ extension ChannelPipeline.SynchronousOperations {
     /// readable. NIO's own function, `close(mode: .input)`, would discard these bytes.
     ///
     /// - Returns: whether bytes that the client wrote are still unread; nil if the channel has no socket.
-    package func stopReceiving() throws -> Bool? {
+    package func stopReceivingAndCheckUnread() throws -> Bool? {
         // The handler keeps bytes only if the input has ended: the client has closed its side, or this method was
         // called before. NIO has then read the rest of the input, so shutdown(2) is not needed.
         if let handler = try? handler(type: EndOfInputHandler.self), handler.isKeeping { return true }
@@ -19,10 +19,10 @@ extension ChannelPipeline.SynchronousOperations {
         }
     }
 
-    /// Whether bytes that the client wrote to a TCP socket have arrived and are unread. With TLS, these are bytes of
-    /// TLS.
+    /// Whether bytes that the client wrote to a TCP socket have arrived and are unread. With TLS, these are encrypted
+    /// bytes, which may be a TLS message and no request.
     ///
-    /// TCP has no operation like ``stopReceiving()``: the client can still write after this call.
+    /// TCP has no operation like ``stopReceivingAndCheckUnread()``: the client can still write after this call.
     ///
     /// - Returns: nil if the channel has no socket.
     package func hasUnreadBytes() throws -> Bool? {

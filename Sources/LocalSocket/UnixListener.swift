@@ -83,7 +83,7 @@ package struct UnixListener: Sendable {
     /// Checks the length of a path, and the file that exists there. Does not check the directory, nor whether another
     /// process listens on the path.
     ///
-    /// - Returns: why no socket can be created at the path; nil if one can be created.
+    /// - Returns: why no socket can be created at the path; nil if these checks find no reason.
     package static func problem(withPath path: String) -> String? {
         let length = path.utf8.count
         guard (1...longestPath).contains(length) else {
@@ -98,7 +98,7 @@ package struct UnixListener: Sendable {
         return nil
     }
 
-    /// Throws if no socket can be created at the path, or if another process listens there.
+    /// Throws if ``problem(withPath:)`` finds a problem, or if another process listens on the path.
     private static func requireUsable(_ path: String) throws(SocketFault) {
         if let problem = problem(withPath: path) { throw SocketFault(problem) }
         guard !isListenedOn(path) else {
@@ -107,8 +107,8 @@ package struct UnixListener: Sendable {
     }
 
     /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel
-    /// refuses connections to that file. Also true if this cannot be found out, for example without the permission to
-    /// connect.
+    /// refuses connections to that file. Also true if the connection attempt fails for another reason,
+    /// such as a missing permission.
     package static func isListenedOn(_ path: String) -> Bool { isInUse(path, type: SOCK_STREAM) }
 
     /// Whether a process has the socket at a path open. As ``isListenedOn(_:)``, but nothing is connected: a connection

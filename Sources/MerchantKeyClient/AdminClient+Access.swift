@@ -3,8 +3,8 @@ package import Vocabulary
 package import WireAPI
 
 extension AdminClient {
-    /// Creates an access, with which a machine can call the portal. The response contains the access's token, which the
-    /// daemon does not return again.
+    /// Creates an access, with which a machine can call the portal. Unless the request contains a client certificate,
+    /// the response contains the access's token, which the daemon does not return again.
     package func createAccess(_ request: CreateAccessRequest) async throws(ClientError) -> Response<AccessDocument> {
         try await post(Paths.accesses, request)
     }

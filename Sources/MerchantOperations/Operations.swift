@@ -167,7 +167,7 @@ package struct Operations: Sendable {
             records: keyRecords, custodian: parts.custodian, environment: parts.environment, clock: clock)
         transitions = KeyTransitionOperations(
             records: .init(store, reads: { _ in }, writes: { $0 }), policy: policy, uses: observedUses,
-            eraseRemovedBytes: { try await store.eraseRemovedBytes() }, nodes: parts.nodes,
+            eraseCopiesOfDestroyedSecrets: { try await store.eraseCopiesOfDestroyedSecrets() }, nodes: parts.nodes,
             confirmedTime: confirmedTime)
         preparation = SuccessorPreparation(
             records: .init(store, reads: { $0 }, writes: { $0 }), policy: policy, generation: generation, clock: clock)

@@ -11,6 +11,7 @@ package final class DurationHistogram: Sendable {
         /// Not cumulative: each recording is counted in one element. The last element counts the recordings above all
         /// bounds.
         package let countByBucket: [Int]
+        /// The sum of all durations.
         package let nanoseconds: Int
 
         package init(bounds: [Double], countByBucket: [Int], nanoseconds: Int) {

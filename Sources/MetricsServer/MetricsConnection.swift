@@ -39,7 +39,7 @@ final class MetricsConnection: ChannelInboundHandler {
     private func respond(to head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         context.eventLoop.makeFutureWithTask { [responder] in await responder.response(to: head) }
             .assumeIsolated().whenSuccess { response in
-                // The page may arrive after the connection was closed.
+                // The connection may have closed before the response was ready.
                 guard context.channel.isActive else { return }
                 // From now on, the connection waits for the client to read the response.
                 self.admission.setWaitsForClient(true, context.channel)

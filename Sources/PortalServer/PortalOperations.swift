@@ -1,7 +1,7 @@
 package import MerchantOperations
 import Vocabulary
 
-/// The use cases that the portal serves. None of them uses a private key, or revokes or destroys a key.
+/// The use cases that the portal serves. None of them exports, revokes or destroys a key.
 package struct PortalOperations: Sendable {
     let onboarding: OnboardingOperations
     let fleet: FleetOperations

@@ -13,11 +13,11 @@ import ServiceLifecycle
 package import Vocabulary
 package import WireAPI
 
-/// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/`, and
-/// web pages. The server also receives Apple's notifications of merchant tokens and devices' requests for usage
-/// information.
+/// The HTTPS server for people at merchants, for the platform's own portal and for operators: REST under `/v1/` and
+/// `/.well-known/`, and web pages. The server also receives Apple's notifications of merchant tokens and devices'
+/// requests for usage information.
 ///
-/// Its use cases (``PortalOperations``) cannot reach private keys of merchants. The server has its own threads, so that
+/// Its use cases (``PortalOperations``) cannot export, revoke or destroy a key. The server has its own threads, so that
 /// its load does not delay the decryptors.
 package struct PortalServer: Service {
     private let listener: PortalListener

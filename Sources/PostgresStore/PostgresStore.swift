@@ -10,7 +10,7 @@ import Vocabulary
 /// the write transactions of all daemons run one after another, and the audit is one hash chain. When ``write(_:)``
 /// returns, its changes are on the server's stable storage.
 package final class PostgresStore: MerchantRepository, Sendable {
-    /// Reads see the state of the database at the first statement of their transaction.
+    /// Begins a transaction that reads. Its queries see the state of the database at the first query.
     static let beginReading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
     private let opener: ConnectionOpener
@@ -34,8 +34,8 @@ package final class PostgresStore: MerchantRepository, Sendable {
         let limits = opener.settings.limits
         pool = ConnectionPool(maximum: limits.readers, longestWait: limits.waiting) { [opener] in
             let connection = try opener.open().connection
-            // Makes PostgreSQL plan each query for its parameter values. A generic plan would not consider how short a
-            // page is, and could read a whole table.
+            // Makes PostgreSQL plan each query for its parameter values. A generic plan does not consider the value of
+            // `LIMIT`, so it could read a whole table to return a few rows.
             try connection.run("SELECT set_config('plan_cache_mode', 'force_custom_plan', false)")
             return connection
         }
@@ -85,13 +85,14 @@ extension PostgresStore {
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result { try await writeStore { try body($0) } }
 
-    /// Lets PostgreSQL reuse the space of old row versions in the tables of sealed keys and account numbers, and closes
-    /// the connections, whose buffers can contain copies.
+    /// Removes old row versions from the tables of sealed keys and account numbers with VACUUM, so that PostgreSQL can
+    /// reuse their space. The old versions contain the bytes that were erased. Also closes the write connection and the
+    /// idle connections, whose buffers can contain copies of these bytes.
     ///
     /// This cannot remove copies from the server's memory, from free disk blocks, from the write-ahead log, from its
     /// archive or from replicas. Only a rotation of the data key makes those copies useless. VACUUM must run as the
     /// owner of the tables, and needs a lock on each of them. Otherwise, PostgreSQL skips the table with a warning.
-    package func eraseRemovedBytes() async throws { try await erasures.run() }
+    package func eraseCopiesOfDestroyedSecrets() async throws { try await erasures.run() }
 }
 
 // MARK: - Reading and writing with all queries of this module
@@ -108,7 +109,7 @@ extension PostgresStore {
         try PostgresErrors.translating {
             try pool.withConnection { connection in
                 do {
-                    try connection.postpone(Self.beginReading)
+                    try connection.sendLater(Self.beginReading)
                     let result = try body(StoreReader(connection: connection))
                     try connection.commit()
                     return result

@@ -51,7 +51,8 @@ package struct RESTChannel: HTTPChannelHandler {
             idleTime: Self.idleTimeout, isSecure: false,
             makeGuard: {
                 RequestGuard(
-                    limits, hasUnreadBytes: { (try? $0.pipeline.syncOperations.stopReceiving()) ?? false },
+                    limits,
+                    hasUnreadBytes: { (try? $0.pipeline.syncOperations.stopReceivingAndCheckUnread()) ?? false },
                     makeRefusal: { fault, _ in reporter.refusal(fault, connection) },
                     onResponseSent: { connection.reservedMemory.releaseAll() })
             }, responder: connection.requestLoop(responder))

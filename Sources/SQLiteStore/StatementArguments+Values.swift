@@ -6,7 +6,7 @@ extension StatementArguments {
     /// Converts the parameters of a statement to SQLite's types.
     ///
     /// Uses array literals, six values at a time. GRDB converts literals with specialized code, but arrays with generic
-    /// code, which takes about a microsecond for each statement.
+    /// code, which takes about a microsecond longer for each statement.
     init(values arguments: Arguments) {
         func value(_ index: Int) -> DatabaseValue { arguments[index]?.stored.databaseValue ?? .null }
         self.init()

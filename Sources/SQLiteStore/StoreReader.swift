@@ -43,7 +43,8 @@ extension StoreReading {
     ///
     /// - Parameters:
     ///   - sql: the query up to the name of the column that has one of the values.
-    ///   - columns: the columns of the clause `ORDER BY`; nil for no clause.
+    ///   - columns: the columns of the clause `ORDER BY`; nil for no clause. If the values take several queries, each
+    ///     query sorts only its own rows.
     func rows<Value>(
         _ sql: String, in values: [some SQLValue & Hashable], orderedBy columns: String? = nil,
         _ value: (Row) throws -> Value

@@ -54,7 +54,7 @@ package struct Peer: Sendable {
 
     package var caller: Caller { identity.caller }
 
-    /// The holder whose limits apply to the caller: one user or client, or all users without a permit together.
+    /// Whose limits apply to the caller: those of one user or client, or those that all users without a permit share.
     package var holder: UserQuotas.Holder { identity.holder }
 
     /// Updates the permits of a process on a socket to the present settings. Call this before each request, so that a

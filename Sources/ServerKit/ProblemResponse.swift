@@ -29,7 +29,8 @@ package struct ProblemResponse: Sendable {
     }
 
     /// For an internal error, the response does not contain the cause. The log contains the cause with the same request
-    /// identifier. The same applies to failures that are reported to the devices of the merchants' customers.
+    /// identifier. The same applies to errors about usage information, because the devices of the merchants' customers
+    /// receive them.
     package init(_ error: MerchantError, requestId: String) {
         let (status, title) = ProblemTable.status(of: error.code)
         let detail =

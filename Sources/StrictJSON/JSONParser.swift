@@ -1,5 +1,6 @@
-/// Limits on the JSON text that the parser accepts. `bytes` is the length of the text.
+/// Limits on the JSON text that the parser accepts.
 package struct JSONLimits: Sendable {
+    /// The length of the text in bytes.
     package var bytes: Int
     /// The number of levels of nesting. The outermost value is level 1.
     package var depth: Int

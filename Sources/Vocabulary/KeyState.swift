@@ -1,4 +1,4 @@
-/// The state of a key pair: `pending → standby → current → retiring → revoked → destroyed`.
+/// The state of a key pair. The usual order is `pending → standby → current → retiring → revoked → destroyed`.
 package enum KeyState: String, NamedValue {
     /// The key pair has a CSR, but no certificate yet.
     case pending

@@ -9,8 +9,8 @@ package enum PublicKeyHashPrefix {
 
     /// - Parameter text: the prefix of a hash, which has 64 hexadecimal digits in upper or lower case, 44 characters of
     ///   Base64, or 43 characters of Base64url.
-    /// - Returns: one range for each of the two encodings in which a hash can begin with the text. For example, `a1`
-    ///   has two ranges, because both a hexadecimal and a Base64 text can begin with `a1`. Empty for an invalid text.
+    /// - Returns: one range if a hexadecimal text can begin with `text`, and one range if a text of Base64 or Base64url
+    ///   can. For example, `a1` has both ranges. Empty for an invalid text.
     package static func ranges(of text: String) -> [Range] {
         var found: [Range] = []
         for range in [hexadecimal(text), base64(text)] {

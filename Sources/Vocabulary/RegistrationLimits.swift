@@ -5,7 +5,7 @@ import FoundationEssentials
 ///
 /// Source: Apple, Web Merchant Registration API, RegisterMerchantRequest.
 package enum RegistrationLimits {
-    /// The largest number of domains of one merchant.
+    /// The largest number of domains of one registration.
     package static let domains = 99
     /// The longest `partnerMerchantName`, in UTF-8 bytes.
     package static let nameBytes = 1024

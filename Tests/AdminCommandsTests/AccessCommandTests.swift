@@ -89,7 +89,7 @@ struct AccessCommandTests {
     }
 
     @Test(
-        "Invalid options are wrong usage, and nothing is sent",
+        "Missing or invalid arguments are wrong usage, and nothing is sent",
         arguments: [
             ["create", "shop", "--permit", "onboard"], ["create", "shop", "--all-merchants"],
             ["create", "shop", "--permit", "decrypt", "--all-merchants"],

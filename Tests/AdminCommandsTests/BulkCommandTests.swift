@@ -6,6 +6,7 @@ import WireAPI
 
 @Suite("merchantkeyctl, bulk operations")
 struct BulkCommandTests {
+    /// Runs `body` with a daemon whose status has no findings and whose other replies come from `answer`.
     private static func with(
         _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
         _ body: (Program, FakeDaemon) async throws -> Void
@@ -21,7 +22,7 @@ struct BulkCommandTests {
         }
     }
 
-    /// The lines after the header.
+    /// The lines of the report after its header.
     private static func results(_ program: Program, _ name: String) throws -> [[String: String]] {
         let lines = try report(program, name)
         #expect(lines.first?["report"] == "merchantkeyctl bulk operation", "a header comes first")
@@ -32,7 +33,7 @@ struct BulkCommandTests {
         #"{"report":"merchantkeyctl bulk operation","subcommand":"\#(subcommand)","version":1}"#
     }
 
-    /// Merchants whose identifier has `bad` in it are refused.
+    /// Refuses merchants whose identifier contains `bad`, and adds the others.
     private static func answer(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
         let body = try JSONDecoder().decode(AddMerchant.self, from: Data(request.body))
         if body.merchantIdentifier.contains("bad") { return .problem(409, "merchantExists", "it has another name") }
@@ -41,7 +42,7 @@ struct BulkCommandTests {
 
     private struct AddMerchant: Decodable { let merchantIdentifier: String }
 
-    @Test("A run reports each item, fails with 1 if one failed; a second run asks the daemon about every item again")
+    @Test("A run reports each item, and exits with 1 if one failed; a second run sends every item again")
     func resumed() async throws {
         let known = Mutex(Set<String>())
         try await Self.with({ request in
@@ -57,7 +58,7 @@ struct BulkCommandTests {
             let first = try await program.run(["merchant", "import", file, "--socket", daemon.socketPath])
             #expect(first.status == 1 && first.output.contains("failed      1"), "\(first)")
             #expect(first.output.contains("line 3") && first.output.contains("merchantExists"))
-            #expect(!first.error.contains("\r"), "a progress bar on no terminal")
+            #expect(!first.error.contains("\r"), "a progress bar without a terminal")
             let lines = try Self.results(program, "m.csv.report.jsonl")
             #expect(
                 Set(lines.map { "\($0["item"] ?? "") \($0["outcome"] ?? "") \($0["place"] ?? "")" }) == [
@@ -113,7 +114,7 @@ struct BulkCommandTests {
             #expect(try Self.results(program, "r").count == 3)
             for text in [
                 "hello\n\(done)\n", "precious, and no line feed", "{\"version\":1}", "\n", "\(done)\n",
-                // Cut off, another subcommand's, and one with a damaged line.
+                // Two incomplete headers, another subcommand's report, and a report with a damaged line.
                 String(Self.header("merchant import").dropLast()), Self.header("merchant import"),
                 "\(Self.header("key csr"))\n", "\(Self.header("merchant import"))\nhello\n\(done)\n",
             ] {
@@ -127,7 +128,7 @@ struct BulkCommandTests {
         }
     }
 
-    @Test("When the daemon's storage is full, the run stops with 1, and items not reached are not reported as failed")
+    @Test("When the daemon's storage is full, the run stops with 1, and the remaining items are not reported as failed")
     func storeUnavailable() async throws {
         let answered = Mutex(0)
         try await Self.with({ request in

@@ -89,8 +89,8 @@ import WireAPI
                 Samples.transition(dryRun: request.text.contains(#""dryRun":true"#), from: .standby, to: .current))
         }) { program, daemon in
             let promote = ["key", "promote", "--socket", daemon.socketPath]
-            let both = try await program.run(promote + [Samples.hash, Samples.otherHash])
-            #expect(both.status == 1 && both.output.contains("stateConflict"), "\(both)")
+            let promotion = try await program.run(promote + [Samples.hash, Samples.otherHash])
+            #expect(promotion.status == 1 && promotion.output.contains("stateConflict"), "\(promotion)")
             #expect(
                 try Self.results(program, "key-promote.report.jsonl") == [
                     Samples.hash: "done", Samples.otherHash: "failed",

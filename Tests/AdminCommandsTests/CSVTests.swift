@@ -19,7 +19,7 @@ struct CSVTests {
             try Self.rows("\u{FEFF}a,\"b \"\"c\"\", d\"\n\"e\nf\",g\r\n\n\n") == [["a", "b \"c\", d"], ["e\nf", "g"]])
         #expect(try Self.rows("ä, ö ,日本\n") == [["ä", " ö ", "日本"]])
         #expect(try CSVReader.rows(Data("a\n\"b\nc\"\nd\n".utf8)).map(\.lineNumber) == [1, 2, 4])
-        // A slice of other data is read like the whole.
+        // Data whose first index is not 0.
         #expect(try CSVReader.rows(Data("xxa,b".utf8).dropFirst(2)).map(\.fields) == [["a", "b"]])
     }
 
@@ -34,9 +34,9 @@ struct CSVTests {
             ("\"a\n\"\"\n", "line 1 has a quote that is never closed"),
             (String(repeating: "x", count: 65_537), "line 1 has a field of more than"),
         ])
-    func refused(_ text: String, _ says: String) {
+    func refused(_ text: String, _ expected: String) {
         let fault = #expect(throws: CSVReader.Fault.self) { try Self.rows(text) }
-        #expect(fault?.description.hasPrefix(says) == true, "\(fault?.description ?? "none")")
+        #expect(fault?.description.hasPrefix(expected) == true, "\(fault?.description ?? "none")")
     }
 
     @Test("bytes that are not UTF-8 are refused, quoted or not")
@@ -47,7 +47,7 @@ struct CSVTests {
         }
     }
 
-    @Test("any fields that are written by the rules are read back")
+    @Test("fields that are quoted as RFC 4180 requires are read back unchanged")
     func roundTrip() throws {
         var random = SystemRandomNumberGenerator()
         let pieces = ["a", ",", "\"", "\n", "\r\n", " ", "é", "'", ";"]
@@ -62,20 +62,20 @@ struct CSVTests {
         }
     }
 
-    @Test("a table has its columns once and every row as many fields")
+    @Test("a table has each column once, and each row has one field for each column")
     func table() throws {
         func table(_ text: String) throws -> CSVTable {
             try CSVTable(Data(text.utf8), required: ["id"], optional: ["name"])
         }
         let rows = try table("name,id\nx,1\n,2\n").rows
         #expect(rows.map { $0["id"] } == ["1", "2"] && rows.map { $0["name"] } == ["x", nil])
-        for (text, says) in [
+        for (text, expected) in [
             ("", "the file is empty"), ("name\nx\n", "line 1 has no column 'id'"),
             ("id,id\n", "line 1 has the column 'id' twice"), ("id,ID\n", "line 1 has the unknown column 'ID'"),
             ("id,name\n1\n", "line 2 has 1 field, expected 2"), ("id\n1,2\n", "line 2 has 2 fields, expected 1"),
         ] {
             let fault = #expect(throws: CSVReader.Fault.self) { try table(text) }
-            #expect(fault?.description.hasPrefix(says) == true, "\(fault?.description ?? "none")")
+            #expect(fault?.description.hasPrefix(expected) == true, "\(fault?.description ?? "none")")
         }
     }
 

@@ -6,7 +6,7 @@ import WireAPI
 
 /// The outputs of commands for exactly one item, which are in the singular.
 @Suite struct CountTests {
-    @Test func `registration import --dry-run of one line registers 1 merchant`() async throws {
+    @Test func `registration import --dry-run counts 1 merchant in the singular`() async throws {
         try await FakeDaemon.with({ _ in .problem(404, "merchantNotFound", "no") }) { program, daemon in
             let file = try program.write(
                 "partnerInternalMerchantIdentifier,partnerMerchantName,domainNames\nshop-1,Shop,a.example\n",
@@ -18,7 +18,7 @@ import WireAPI
         }
     }
 
-    @Test func `registration sync of one registration that differs`() async throws {
+    @Test func `registration sync counts 1 registration in the singular`() async throws {
         try await FakeDaemon.with({ request in
             guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
             var finding = SyncDocument.Finding("shop-1")
@@ -35,7 +35,7 @@ import WireAPI
         }
     }
 
-    @Test func `roll finish --all-quiet of one roll`() async throws {
+    @Test func `roll finish --all-quiet counts 1 roll in the singular`() async throws {
         let roll = RollDocument(
             "1", of: "merchant.a", algorithm: .ecV1, to: .init(stringLiteral: Samples.hash), startedAt: Samples.time,
             state: "quiet", since: Samples.time, waitingFor: "admin")
@@ -47,7 +47,7 @@ import WireAPI
         }
     }
 
-    @Test func `audit verify of a chain that is broken once`() async throws {
+    @Test func `audit verify counts 1 break in the singular`() async throws {
         var range = AuditVerificationDocument()
         range.examined = 2
         range.breakCount = 1
@@ -59,7 +59,7 @@ import WireAPI
         }
     }
 
-    @Test func `master-key rotate that is blocked with one key to seal`() async throws {
+    @Test func `master-key rotate counts 1 key in the singular`() async throws {
         var rotation = MasterKeyDocument.Rotation("sealing", toDataKey: 129, startedAt: Samples.time)
         rotation.total = 1
         rotation.blockedBy = "the key is damaged"
@@ -74,7 +74,7 @@ import WireAPI
         }
     }
 
-    @Test func `status --check with one merchant and one active key pair`() {
+    @Test func `status --check counts 1 merchant and 1 key pair in the singular`() {
         var document = Samples.status([])
         document.merchants = 1
         document.merchantsBelowTarget = 1
@@ -82,7 +82,7 @@ import WireAPI
         #expect(StatusCheck(document).line == "merchantkeyd OK: 1 merchant, 1 below target, 1 active key pair")
     }
 
-    @Test func `certificate timeline of one certificate`() {
+    @Test func `certificate timeline counts 1 certificate in the singular`() {
         var key = Samples.key(state: .current)
         key.notAfter = "2026-12-31T00:00:00Z"
         let timeline = ExpiryTimeline([key], now: "2026-11-21T04:53:15Z", monthCount: 25)

@@ -61,7 +61,7 @@ import WireAPI
         }
     }
 
-    @Test func `quiet prints only results and errors`() async throws {
+    @Test func `--quiet prints only results and errors`() async throws {
         try await FakeDaemon.with({ request in
             request.method == "POST"
                 ? try .json(Samples.transition(dryRun: false, from: .standby, to: .current))
@@ -79,7 +79,7 @@ import WireAPI
         }
     }
 
-    @Test func `what a user needs for an answer is also printed by a quiet command`() async throws {
+    @Test func `the plan that a user must confirm is also printed with --quiet`() async throws {
         try await FakeDaemon.with({ request in
             try .json(Samples.transition(dryRun: request.text.contains(#""dryRun":true"#)))
         }) { program, daemon in

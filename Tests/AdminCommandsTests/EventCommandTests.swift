@@ -13,7 +13,7 @@ struct EventCommandTests {
         return event
     }
 
-    @Test("The newest are listed, oldest first, with the filters that were given; control characters are replaced")
+    @Test("The newest events are listed, oldest first, with the given filters; control characters are replaced")
     func newest() async throws {
         try await FakeDaemon.with({ _ in try .json(Page(items: [Self.event(7), Self.event(9)], nextCursor: nil)) }) {
             program, daemon in
@@ -60,7 +60,7 @@ struct EventCommandTests {
         #expect(try await program.run(["event", "list", "--follow"]).status == 3)
     }
 
-    @Test("Parked events are redelivered: one, one webhook's, or all")
+    @Test("event redeliver requests the delivery of one event to one webhook, or of all parked events")
     func redeliver() async throws {
         try await FakeDaemon.with({ _ in try .json(RedeliveredEventsDocument(redelivered: 3)) }) { program, daemon in
             let one = try await program.run([

@@ -63,7 +63,7 @@ import WireAPI
         #expect(timeline.endings.map(\.month) == [timeline.months.lowerBound])
     }
 
-    @Test func `of many merchants the numbers by month are shown`() {
+    @Test func `for more than 40 merchants, the output is a table of counts by month`() {
         let keys = (1...41).map { Self.key("merchant.m\($0)", .current, until: "2027-03-\(10 + $0 % 20)T00:00:00Z") }
         let lines = Self.lines(Self.timeline(keys))
         #expect(lines.count == 26 && lines[0].hasPrefix("MONTH"), "\(lines)")
@@ -92,11 +92,11 @@ import WireAPI
     }
 
     @Test(arguments: ["", "y", "0y", "5y", "0d", "-1y", "2 y", "99999d", "2m3"])
-    func `another length is refused`(text: String) {
+    func `an invalid length is refused`(text: String) {
         #expect(throws: (any Error).self) { try TimelineLength.parse(text) }
     }
 
-    @Test func `the command asks for the keys that end in time, and writes the SVG only once`() async throws {
+    @Test func `the command requests only keys that expire soon enough, and overwrites no SVG`() async throws {
         let keys = Self.keys
         try await FakeDaemon.with({ _ in try .json(Page(items: keys, nextCursor: nil)) }) { program, daemon in
             let file = program.path("expiry.svg")

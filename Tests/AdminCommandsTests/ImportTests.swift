@@ -14,14 +14,14 @@ struct ImportTests {
         return body?["partnerInternalMerchantIdentifier"] as? String ?? ""
     }
 
-    /// The path, decoded.
-    private static func named(_ request: FakeDaemon.Request) -> String {
+    /// The request's target, with its hyphens decoded.
+    private static func decodedTarget(_ request: FakeDaemon.Request) -> String {
         request.target.replacing("%2D", with: "-")
     }
 
-    /// What the daemon has of the registration that a request names.
+    /// The daemon's record of the registration that a request names.
     private static func mirror(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
-        let partner = try #require(named(request).split(separator: "/").last.map(String.init))
+        let partner = try #require(decodedTarget(request).split(separator: "/").last.map(String.init))
         let number = partner.dropFirst("shop-".count)
         return try .json(
             Samples.registration(
@@ -34,7 +34,7 @@ struct ImportTests {
             guard request.method == "GET" else {
                 return try .json(Samples.registration(Self.partner(request)), status: 201)
             }
-            switch Self.named(request) {
+            switch Self.decodedTarget(request) {
             case "/v1/registrations/shop-1": return .problem(404, "registrationNotFound", "no")
             case "/v1/registrations/shop-2": return try .json(Samples.registration("shop-2", name: "Shop, 2"))
             case "/v1/registrations/shop-3":
@@ -76,7 +76,7 @@ struct ImportTests {
             try JSONSerialization.jsonObject(with: Data(transcript.output.utf8)) as? [String: Any], "\(transcript)")
     }
 
-    @Test("each line's result is in the report, and a second run does the remaining lines")
+    @Test("each line's result is in the report, and a second run registers the remaining lines")
     func resumable() async throws {
         let isBroken = Mutex(true)
         try await Self.with({ request in
@@ -98,7 +98,7 @@ struct ImportTests {
             #expect(refused.contains(#""code":"gatewayRefused","content":"Shop, 3|a3.example b3.example|||""#))
             #expect(refused.contains(#""outcome":"failed","place":"line 4""#) && refused.contains(#""at":"20"#))
 
-            // A run that was killed left an incomplete line.
+            // A run that is killed while it writes leaves an incomplete line at the end of the report.
             let handle = try #require(FileHandle(forWritingAtPath: "\(file).report.jsonl"))
             try handle.seekToEnd()
             try handle.write(contentsOf: Data(#"{"content":"reg"#.utf8))
@@ -144,7 +144,8 @@ struct ImportTests {
             let transcript = try await program.run(Self.importing(file, daemon, "--concurrency", "2"))
             #expect(transcript.status == 0, "\(transcript)")
             #expect(try Self.numbers(transcript)["done"] as? Int == 20)
-            // The second worker may send a few requests before the pause begins; without a pause it would be a dozen.
+            // The second worker may send a few requests before the pause begins. Without a pause, about 12 requests
+            // would be too early.
             #expect(state.withLock { $0.tooEarly } <= 6 && daemon.requests.count == 22)
         }
     }
@@ -201,12 +202,12 @@ struct ImportTests {
         }
     }
 
-    @Test("a file with one fault is refused as a whole: nothing is registered, and each fault is named with its line")
+    @Test("a file with one fault is refused as a whole: nothing is registered, and the fault is named with its line")
     func oneFault() async throws {
         let names = (1...100).map { "d\($0).example" }.joined(separator: " ")
         let columns = Self.header.dropLast() + ",merchantUrl,merchantIdentifier\n"
         try await Self.with({ _ in .problem(404, "merchantNotFound", "no") }) { program, daemon, _ in
-            for (line, says) in [
+            for (line, fault) in [
                 ("shop-2,Shop,b.example c.example b.example,,", "contains 'b.example' twice"),
                 ("shop-2,Shop,,,", "'domainNames' is empty"), ("shop-2,Shop,\(names),,", "100 names"),
                 ("shop-2,\u{200B}x,b.example,,", "'partnerMerchantName' contains U+200B"),
@@ -221,7 +222,7 @@ struct ImportTests {
                         ["registration", "import", file, "--socket", daemon.socketPath] + dryRun)
                     #expect(transcript.status == 1 && transcript.output.isEmpty, "\(transcript)")
                     #expect(transcript.error.hasPrefix("nothing was registered: "), "\(transcript)")
-                    #expect(transcript.error.contains("line 3: ") && transcript.error.contains(says), "\(transcript)")
+                    #expect(transcript.error.contains("line 3: ") && transcript.error.contains(fault), "\(transcript)")
                 }
             }
             #expect(daemon.requests.allSatisfy { $0.method == "GET" })
@@ -244,7 +245,7 @@ struct ImportTests {
             lines == ["nothing was registered", "line 2", "line 3", "line 3", "line 4"], "\(failure?.message ?? "")")
     }
 
-    @Test("an invalid file sends nothing; a file that is not a report is unchanged")
+    @Test("nothing is sent for an invalid file; a file that is not a report stays unchanged")
     func badFiles() async throws {
         try await Self.with({ _ in try .json(Samples.registration()) }) { program, daemon, file in
             let broken = try program.write(Self.header + "shop-1,\"Shop,a.example\n", to: "broken.csv")

@@ -17,7 +17,7 @@ struct InvitationCommandTests {
         return document
     }
 
-    @Test("Create sends the end and the note, and prints the link as JSON")
+    @Test("Create sends the expiry and the note, and prints the link as JSON")
     func create() async throws {
         try await FakeDaemon.with({ _ in try .json(Self.document(url: Self.url), status: 201) }) { program, daemon in
             let transcript = try await program.run([
@@ -118,7 +118,7 @@ struct InvitationCommandTests {
     }
 
     @Test(
-        "console --end-sessions names whose sessions end",
+        "console --end-sessions ends the sessions of the caller, of one user or of all users",
         arguments: [
             ([], "", "only your own sessions and links ended; use --uid or --all-users to end those of other users\n"),
             (["--uid", "1000"], "?uid=1000", ""), (["--all-users"], "?allUsers=true", ""),

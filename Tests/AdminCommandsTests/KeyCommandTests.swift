@@ -40,7 +40,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("An ambiguous prefix lists the matching keys, an unknown one is reported: exit status 1")
+    @Test("An ambiguous prefix lists the matching keys, and an unknown prefix is reported; both exit with status 1")
     func ambiguous() async throws {
         try await FakeDaemon.with({ request in
             request.target.contains("prefix=%41")
@@ -129,7 +129,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("Generate writes the CSR once, readable by all, and refuses to overwrite it before a key is generated")
+    @Test("Generate writes a CSR that all users can read, and refuses to overwrite it before a key is generated")
     func generate() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key(state: .pending, csr: Samples.csr)) }) {
             program, daemon in
@@ -150,7 +150,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("With --csr - standard output contains only the CSR")
+    @Test("Generate with --csr - writes only the CSR to standard output")
     func generateToStandardOutput() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key(state: .pending, csr: Samples.csr)) }) {
             program, daemon in
@@ -209,7 +209,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("An import of a file with both sends no certificate")
+    @Test("An import without --certificate sends only the file of the private key")
     func importWithoutCertificate() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key(state: .standby)) }) { program, daemon in
             let file = try program.write("P12", to: "k.p12")
@@ -244,7 +244,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A certificate is sent as it is, with its merchant or without, also from standard input")
+    @Test("A certificate is sent unchanged, with its merchant or without, also from standard input")
     func upload() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key(state: .standby)) }) { program, daemon in
             let file = try program.write("0\u{1}\n\0cer", to: "x.cer")
@@ -262,7 +262,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A file that is empty, too large, missing or a directory is exit status 1, and nothing is sent")
+    @Test("A file that is empty, too large, missing or a directory causes exit status 1, and nothing is sent")
     func badFiles() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key()) }) { program, daemon in
             let files = [
@@ -279,7 +279,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A merchant is removed only with a confirmation, after a dry run")
+    @Test("A merchant is removed only with a confirmation; without one, the daemon receives only a dry run")
     func removeMerchant() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.merchant()) }) { program, daemon in
             let arguments = ["merchant", "remove", "merchant.com.example", "--socket", daemon.socketPath]
@@ -331,7 +331,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("The audit query has the options that were given, and a longer list is reported")
+    @Test("The audit query has the options that were given, and standard error says if there are more records")
     func audit() async throws {
         try await FakeDaemon.with({ _ in
             var caller = AuditRecordDocument.CallerDocument(name: "uid:7")

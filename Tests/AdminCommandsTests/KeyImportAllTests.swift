@@ -65,10 +65,10 @@ struct KeyImportAllTests {
         return path
     }
 
-    @Test func `PKCS#12 files are sent as they are, and PEM keys with the certificate beside them`() async throws {
+    @Test func `PKCS#12 files are sent unchanged, and PEM keys with the certificate beside them`() async throws {
         let isRepeat = Mutex(false)
         try await FakeDaemon.with({ request in
-            // The daemon's time is `Samples.time`.
+            // A key that was created before the daemon's time, `Samples.time`, was imported by an earlier run.
             let createdAt: Timestamp = isRepeat.withLock { $0 } ? "2026-11-20T00:00:00Z" : Samples.time
             return try Self.answer(request, keyCreatedAt: createdAt)
         }) { program, daemon in
@@ -95,7 +95,7 @@ struct KeyImportAllTests {
             #expect(Set(sent.compactMap { $0.body["privateKey"] }) == Set(files.map { $0.base64EncodedString() }))
             #expect(sent.compactMap { $0.body["certificate"] }.count == 1)
             #expect(sent.allSatisfy { $0.body["passphrase"] == "secret" })
-            // Nothing that the report contains is secret.
+            // The report contains no secret.
             let report = try String(contentsOfFile: "\(directory)/key-import-all.report.jsonl", encoding: .utf8)
             #expect(!report.contains("secret") && report.contains("\"item\":\"a.p12\""))
             // A second run sends the same keys again, and the daemon says that it has them.
@@ -132,7 +132,7 @@ struct KeyImportAllTests {
     }
 
     @Test(.enabled(if: hasKeytool, "keytool is not installed"))
-    func `each key of a Java keystore is imported as PKCS#12, and no passphrase is on a command line`() async throws {
+    func `each key of a Java keystore is imported as PKCS#12, and a wrong passphrase is reported`() async throws {
         try await FakeDaemon.with(Self.answer) { program, daemon in
             let store = program.path("store.jks")
             for name in ["a", "b"] {
@@ -177,7 +177,7 @@ struct KeyImportAllTests {
         }
     }
 
-    @Test func `each private key of a PKCS#12 file is imported, and the report names the one that is refused`()
+    @Test func `a refused private key of a PKCS#12 file is named in the report, and the others are imported`()
         async throws
     {
         try await FakeDaemon.with(Self.answerOfThree) { program, daemon in
@@ -193,7 +193,7 @@ struct KeyImportAllTests {
         }
     }
 
-    @Test func `a PKCS#12 file whose private keys are all imported is one line of the report`() async throws {
+    @Test func `a PKCS#12 file whose private keys are all imported gets one line in the report`() async throws {
         try await FakeDaemon.with({ request in
             guard request.method == "POST" else { return try Self.answer(request) }
             let body = try JSONSerialization.jsonObject(with: Data(request.body)) as? [String: Any]
@@ -205,7 +205,7 @@ struct KeyImportAllTests {
             let file = try program.write("\u{30}\u{3}\u{2}\u{1}\u{3}", to: "two.p12")
             let dry = try await program.run(["key", "import-all", file, "--dry-run", "--socket", daemon.socketPath])
             #expect(dry.status == 0 && dry.error == "would import 1 private key\n", "\(dry)")
-            // The text is the result, so --quiet does not suppress it.
+            // The count is the result of a dry run, so --quiet does not suppress it.
             let quiet = try await program.run(["key", "import-all", file, "--dry-run", "--quiet"])
             #expect(quiet.error == dry.error, "\(quiet)")
             let run = try await program.run(["key", "import-all", file, "--socket", daemon.socketPath])
@@ -215,7 +215,7 @@ struct KeyImportAllTests {
         }
     }
 
-    @Test func `a dry run fails for a file whose form the daemon will refuse, and names it with the reason`()
+    @Test func `a dry run fails if the daemon will refuse the format of a file, and names the file with the reason`()
         async throws
     {
         let program = try Program()
@@ -230,7 +230,7 @@ struct KeyImportAllTests {
         let pkcs12 = try Data(contentsOf: URL(fileURLWithPath: "\(directory)/good.p12"))
         let files: [String: Data] = [
             "junk.pem": Data("junk".utf8), "short.p12": pkcs12.dropLast(1),
-            // A certificate in DER is no PKCS#12.
+            // A certificate in DER, which is not a PKCS#12 file.
             "certificate.p12": Data([0x30, 0x03, 0x30, 0x01, 0x00]),
             "cut.pem": Data((certificate + key.split(separator: "\n").dropLast().joined(separator: "\n")).utf8),
             "two.pem": Data((certificate + key + key).utf8),

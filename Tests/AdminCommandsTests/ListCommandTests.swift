@@ -96,7 +96,7 @@ import WireAPI
         }
     }
 
-    @Test func `a time may be given as how long ago`() async throws {
+    @Test func `a time may be given as a duration before now`() async throws {
         try await FakeDaemon.with({ _ in try .json(Page(items: [AuditRecordDocument](), nextCursor: nil)) }) {
             program, daemon in
             let before = Timestamp(Date())
@@ -113,7 +113,7 @@ import WireAPI
         }
     }
 
-    @Test func `status --watch shows the status until it is stopped, and waits for a daemon that restarts`()
+    @Test func `status --watch ends when the daemon refuses the request, and retries while it cannot respond`()
         async throws
     {
         let count = Mutex(0)
@@ -142,7 +142,7 @@ import WireAPI
         for wrong in [["--interval", "1s"], ["--watch", "--interval", "0s"]] {
             #expect(try await program.run(["status"] + wrong).status == 2)
         }
-        // A monitoring system understands 2 as critical.
+        // Not the usual status 2 of wrong usage, because a monitoring system understands 2 as critical.
         #expect(try await program.run(["status", "--watch", "--check"]).status == 3)
     }
 }

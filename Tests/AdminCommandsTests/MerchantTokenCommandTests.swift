@@ -131,7 +131,7 @@ struct MerchantTokenCommandTests {
             #expect(listed.status == 0 && listed.output.contains("\n\(url)  2026-11-21 04:53\n"), "\(listed)")
             let created = try await program.run(command + ["--new"])
             #expect(created.status == 0 && created.output.contains("url            \(url)\n"), "\(created)")
-            // As every command: a list has 'items', and what was created is one object.
+            // As in every command, a list has 'items', and a created object is printed alone.
             let listedJSON = try await program.run(command + ["--output", "json"])
             #expect(try Self.json(listedJSON.output)["items"] is [Any], "\(listedJSON)")
             let createdJSON = try await program.run(command + ["--new", "--output", "json"])

@@ -23,7 +23,7 @@ struct OutputTests {
     }
 
     @Test(
-        "Colours need a terminal that shows them and no NO_COLOR",
+        "Colours need a terminal that supports them, and an unset or empty NO_COLOR",
         arguments: [
             (true, nil, "xterm", true), (true, "", "xterm", true), (true, "1", "xterm", false),
             (true, nil, "dumb", false), (false, nil, "xterm", false),

@@ -3,10 +3,10 @@ import Testing
 import Vocabulary
 import WireAPI
 
-/// Transcripts of the real program before a daemon of the test's own.
+/// The exit status and the outputs of the real program, with a fake daemon or without a daemon.
 @Suite("merchantkeyctl")
 struct ProgramTests {
-    @Test("No daemon is exit status 3, and the path is named")
+    @Test("Without a daemon, the exit status is 3, and the error names the socket's path")
     func unreachable() async throws {
         let program = try Program()
         defer { program.remove() }
@@ -61,7 +61,7 @@ struct ProgramTests {
         #expect(transcript.error.isEmpty)
     }
 
-    @Test("A problem is exit status 1, with its code and detail on standard error")
+    @Test("A problem document is exit status 1, with its code and detail on standard error")
     func problem() async throws {
         try await FakeDaemon.with({ _ in .problem(404, "merchantNotFound", "merchant merchant.a is not known") }) {
             program, daemon in
@@ -146,7 +146,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "status --check follows the monitoring convention",
+        "status --check exits with 0, 1 or 2 for OK, warning or critical, as monitoring plugins do",
         arguments: [([], 0), (["notice"], 0), (["warning"], 1), (["critical"], 2)] as [([String], Int32)])
     func statusCheck(severities: [String], status: Int32) async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.status(severities)) }) { program, daemon in
@@ -156,7 +156,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("status --check is unknown, 3, if the daemon refuses or can't be reached")
+    @Test("status --check reports UNKNOWN with exit status 3 if the daemon refuses or can't be reached")
     func statusUnknown() async throws {
         try await FakeDaemon.with({ _ in .problem(403, "forbidden", "no") }) { program, daemon in
             for socket in [daemon.socketPath, "/tmp/there-is-no-such-socket"] {

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a request that is not complete is refused, with the name of the field and without the card`() throws {
+    @Test func `an invalid request is refused; the error names the field and contains no card number`() throws {
         let request =
             #"{"certificates":["a"],"nonce":"00","nonceSignature":"01","configuration":1,"network":"Visa","card":{"primaryAccountNumber":"4111111111111111"}}"#
         let complete = try ProvisioningRequestFile(Data(request.utf8))

@@ -67,7 +67,7 @@ struct SocketLocationTests {
         try SocketLocation(environment: variables).adminSocket(option: option) { existing?.contains($0) ?? true }
     }
 
-    @Test("The option wins over MERCHANTKEYD_SOCKET, that over XDG_STATE_HOME, that over HOME")
+    @Test("The option takes precedence over MERCHANTKEYD_SOCKET, then XDG_STATE_HOME, then HOME")
     func order() throws {
         let all = SocketLocation.Variables(socket: "/s", stateHome: "/x", home: "/h")
         #expect(try Self.admin("/o", all) == "/o")
@@ -98,7 +98,7 @@ struct SocketLocationTests {
         #expect(text.contains("/h/.local/state/merchantkeyd/admin.sock") && text.contains(SocketLocation.systemSocket))
     }
 
-    @Test("The decryptor's socket is beside the admin's, unless it is named")
+    @Test("The decryptor socket is beside the admin socket, unless an option names it")
     func decryptor() throws {
         func decryptor(_ option: String?, _ admin: String?, existing: Set<String> = []) throws -> String {
             try SocketLocation(environment: .init(home: "/h")).decryptorSocket(option: option, adminOption: admin) {
@@ -112,7 +112,7 @@ struct SocketLocationTests {
         #expect(try decryptor(nil, nil, existing: [system]) == system)
     }
 
-    @Test func `without --config, commands that need no daemon read the settings of the daemon that status asks`() {
+    @Test func `without --config, commands that need no daemon read the settings of the daemon that status queries`() {
         let (own, settings) = ("/h/.local/state/merchantkeyd", SocketLocation.systemSettings)
         func file(_ existing: Set<String>, option: String? = nil, socket: String? = nil) -> String? {
             SocketLocation(environment: .init(socket: socket, home: "/h")).settingsFile(socketOption: option) {

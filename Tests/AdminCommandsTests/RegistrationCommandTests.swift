@@ -6,7 +6,7 @@ import WireAPI
 
 @Suite("merchantkeyctl registration and domain")
 struct RegistrationCommandTests {
-    @Test("Register sends Apple's fields, names in ASCII, and shows warnings beside the result")
+    @Test("Register sends Apple's fields, with domain names in ASCII, and prints warnings to standard error")
     func register() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.registration(warnings: ["no key"]), status: 201) }) {
             program, daemon in
@@ -24,7 +24,7 @@ struct RegistrationCommandTests {
     }
 
     @Test(
-        "An invalid name is wrong usage, and nothing is sent",
+        "Missing or invalid arguments are wrong usage, and nothing is sent",
         arguments: [
             ["register", "ab", "--name", "n", "--domain", "a.example"],
             ["register", "a/b", "--name", "n", "--domain", "a.example"],
@@ -57,7 +57,7 @@ struct RegistrationCommandTests {
         }
     }
 
-    private static func withdrawal(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
+    private static func unregistration(_ request: FakeDaemon.Request) throws -> FakeDaemon.Reply {
         let dryRun = request.target.hasSuffix("?dryRun=true")
         var document = UnregistrationDocument(Samples.registration(domains: dryRun ? ["a.example"] : []))
         document.dryRun = dryRun
@@ -68,7 +68,7 @@ struct RegistrationCommandTests {
 
     @Test("Without a terminal, an unregister without --yes shows its plan and changes nothing")
     func unregisterUnasked() async throws {
-        try await FakeDaemon.with(Self.withdrawal) { program, daemon in
+        try await FakeDaemon.with(Self.unregistration) { program, daemon in
             let common = ["registration", "unregister", "shop|1", "--reason", "r", "--socket", daemon.socketPath]
             let unasked = try await program.run(common)
             #expect(unasked.status == 1 && unasked.error.contains("would unregister a.example\n"))
@@ -139,7 +139,7 @@ struct RegistrationCommandTests {
         }
     }
 
-    @Test("A registration that Apple does not have is shown in words, in both tables")
+    @Test("Sync describes in words a registration that Apple does not have")
     func goneRegistration() async throws {
         try await FakeDaemon.with({ request in
             guard request.target != "/v1/status" else { return try .json(Samples.status([])) }
@@ -156,7 +156,7 @@ struct RegistrationCommandTests {
     }
 
     @Test(
-        "sync --check is exit status 1 if a registration differs, also after a repair; without --check it is 0",
+        "sync --check exits with 1 if a registration differs, also after a repair; without --check it exits with 0",
         arguments: [
             ([], [], 0), (["--check"], [], 0), ([], [nil], 0), (["--check"], [nil], 1),
             (["--check", "--repair"], [true], 0), (["--check", "--repair"], [true, false], 1),
@@ -202,7 +202,7 @@ struct RegistrationCommandTests {
         }
     }
 
-    @Test("A domain that Apple would refuse is exit status 1, with its findings")
+    @Test("A check of a domain that Apple would refuse prints the findings and exits with status 1")
     func domainCheck() async throws {
         try await FakeDaemon.with({ request in
             let fine = request.text.contains("good")

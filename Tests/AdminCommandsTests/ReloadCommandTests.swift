@@ -34,7 +34,7 @@ import WireAPI
         }
     }
 
-    @Test func `settings with a fault are a refusal with every problem`() async throws {
+    @Test func `invalid settings are refused, and standard error has every problem`() async throws {
         try await FakeDaemon.with({ _ in .problem(422, "settingsInvalid", "'a' is wrong; 'b' is wrong") }) {
             program, daemon in
             let refused = try await program.run(["reload", "--socket", daemon.socketPath])

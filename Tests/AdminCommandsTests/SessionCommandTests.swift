@@ -4,10 +4,11 @@ import Testing
 
 @Suite("merchantkeyctl session, and the decryptor's client")
 struct SessionCommandTests {
-    /// Not what a JSON encoder writes.
+    /// JSON that no encoder writes, so that a decoded and encoded copy would differ.
     private static let session = "{ \"zeta\" :1,\"alpha\":\"\\u00e9é\" ,\n\t\"n\":1.50e0 }\r\n"
     private static let web = ["--display-name", "Tea Shop", "--domain", "shop.example.com"]
 
+    /// Runs `body` with a fake decryptor socket that sends `reply`.
     private static func with(
         _ reply: FakeDaemon.Reply = .text(session), _ body: (Program, FakeDaemon) async throws -> Void
     ) async throws {

@@ -41,7 +41,7 @@ import WireAPI
         #expect(lines == ["MERCHANT              VALID TO (UTC)", "merchant.com.example  2028-12-20 00:00"])
     }
 
-    @Test func `a list has its columns by --columns, and -o is --output`() async throws {
+    @Test func `--columns selects the columns of a list, and -o is --output`() async throws {
         try await FakeDaemon.with({ _ in try .json(Page(items: [Samples.merchant()], nextCursor: nil)) }) {
             program, daemon in
             let list = ["merchant", "list", "--socket", daemon.socketPath]

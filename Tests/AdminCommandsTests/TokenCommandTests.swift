@@ -7,10 +7,11 @@ import WireAPI
 
 @Suite("merchantkeyctl token, and the decryptor's client")
 struct TokenCommandTests {
+    /// Runs `body` with a fake daemon on `socket` and the path of a token file.
     private static func with(
         socket: String = "decryptor.sock",
         _ answer: @escaping @Sendable (FakeDaemon.Request) throws -> FakeDaemon.Reply,
-        _ body: (Program, FakeDaemon, String) async throws -> Void
+        _ body: (Program, FakeDaemon, _ token: String) async throws -> Void
     ) async throws {
         let program = try Program()
         defer { program.remove() }
@@ -27,7 +28,7 @@ struct TokenCommandTests {
         )
     }
 
-    @Test("--raw prints the plaintext byte for byte, through the socket beside the admin's")
+    @Test("--raw prints the plaintext byte for byte; the token is sent to the decryptor socket beside the admin socket")
     func raw() async throws {
         try await Self.with({ _ in Self.decrypted() }) { program, daemon, token in
             let transcript = try await program.run(
@@ -113,7 +114,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("A claim has an Idempotency-Key, and is repeated with the same key if no response arrives; a check has none")
+    @Test("Only a claim has an Idempotency-Key, and is repeated with the same key if no response arrives")
     func claims() async throws {
         let losses = Mutex(1)
         try await Self.with({ _ in
@@ -141,7 +142,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("A refused token is exit status 1 and says why")
+    @Test("A refused token causes exit status 1, and the message says why")
     func refused() async throws {
         try await Self.with({ _ in .problem(410, "keyRevoked", "the key was revoked") }) { program, daemon, token in
             let transcript = try await program.run(["token", "decrypt", token, "--decryptor-socket", daemon.socketPath])
@@ -151,7 +152,7 @@ struct TokenCommandTests {
     }
 
     @Test(
-        "A token that does not verify is exit status 1, its checks on standard output",
+        "token verify prints the checks, and exits with status 1 if the token does not verify",
         arguments: [(true, 0), (false, 1)] as [(Bool, Int32)])
     func verify(verified: Bool, status: Int32) async throws {
         try await Self.with({ _ in
@@ -196,7 +197,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("The client resolves, restores symmetric keys, and decrypts with its expectations")
+    @Test("The client resolves a key, restores a symmetric key, and decrypts a token with the expected values")
     func client() async throws {
         try await Self.with(
             socket: "A dir+ü%.sock",
@@ -234,7 +235,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("A response of unlimited size is refused")
+    @Test("A response of more than 16 MiB is refused")
     func endless() async throws {
         try await Self.with({ _ in .text(String(repeating: " ", count: (16 << 20) + 1)) }) { _, daemon, _ in
             let client = DecryptorClient(socketPath: daemon.socketPath)

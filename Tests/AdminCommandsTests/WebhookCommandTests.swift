@@ -23,7 +23,7 @@ import WireAPI
         }
     }
 
-    @Test func `webhook test shows status, time and response, and exits with 1 unless it was delivered`() async throws {
+    @Test func `webhook test shows status, time and response, and exits with 1 if it was not delivered`() async throws {
         try await FakeDaemon.with({ request in
             let isGood = request.text.contains("ops")
             var document = WebhookTestDocument(

@@ -50,7 +50,7 @@ struct WholeFileTests {
     }
 
     @Test(
-        "The same for a CSR file that another program creates after the first check", arguments: [true, false],
+        "A CSR file that another program creates after the first check is not overwritten", arguments: [true, false],
         ["a", "b"])
     func createdMeanwhile(hasLinks: Bool, other: String) throws {
         let program = try Program()

@@ -86,7 +86,7 @@ import Vocabulary
         }
     }
 
-    @Test("a name can be used once, an unknown merchant and an unknown access are 404")
+    @Test("a name can be used only once, and an unknown merchant or access gets 404")
     func conflicts() async throws {
         try await TestServer.run { server in
             #expect(try await server.curl("POST", "/v1/access", Self.create).status == 201)
@@ -103,13 +103,13 @@ import Vocabulary
     @Test("without a portal, no link is created")
     func withoutPortal() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
-            let body = #"{"merchantIdentifier": "\#(stock.merchant)"}"#
+            let added = try await server.addTwoMerchants()
+            let body = #"{"merchantIdentifier": "\#(added.merchant)"}"#
             for (path, body) in [("/v1/invitations", Data(body.utf8)), ("/v1/operator-logins", nil)] {
                 let reply = try await server.curl("POST", path, body)
                 #expect(reply.status == 409 && reply.string("code") == "portalNotConfigured", "\(reply.text)")
             }
-            let list = try await server.curl("GET", "/v1/invitations?merchant=\(stock.merchant)")
+            let list = try await server.curl("GET", "/v1/invitations?merchant=\(added.merchant)")
             #expect(list.status == 200 && list.text == #"{"items":[]}"#)
         }
     }
@@ -118,18 +118,18 @@ import Vocabulary
     func scoped() async throws {
         let granted = try #require(MerchantIdentifier("merchant.com.example.shop"))
         try await TestServer.run(policy: TestServer.policy([.read, .administer], merchants: [granted])) { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "test")
             var identifiers: [InvitationIdentifier] = []
-            for merchant in [stock.merchant, stock.other] {
+            for merchant in [added.merchant, added.other] {
                 identifiers.append(
                     try await server.operations.invitations.create(
                         for: merchant, expiresAt: nil, note: nil, for: request
                     ).invitation.identifier)
             }
             #expect(try await server.curl("GET", "/v1/invitations").status == 403)
-            #expect(try await server.curl("GET", "/v1/invitations?merchant=\(stock.other)").status == 403)
-            let own = try await server.curl("GET", "/v1/invitations?merchant=\(stock.merchant)")
+            #expect(try await server.curl("GET", "/v1/invitations?merchant=\(added.other)").status == 403)
+            let own = try await server.curl("GET", "/v1/invitations?merchant=\(added.merchant)")
             #expect(own.status == 200 && own.text.contains(identifiers[0].rawValue), "\(own.text)")
             #expect(try await server.curl("POST", "/v1/invitations/\(identifiers[1])/revoke").status == 403)
             let revoked = try await server.curl("POST", "/v1/invitations/\(identifiers[0])/revoke")

@@ -187,7 +187,7 @@ import Vocabulary
     @Test("an invalid request is refused with its status and a problem document, and changes nothing")
     func table() async throws {
         try await TestServer.run { server in
-            _ = try await server.stock()
+            _ = try await server.addTwoMerchants()
             let before = try await server.repository.read { try $0.counts(at: server.clock.now) }
             for bad in Self.cases {
                 let reply = try await server.curl(bad.method, bad.path, bad.body)
@@ -212,7 +212,7 @@ import Vocabulary
         }
     }
 
-    @Test("a chunked body is bounded")
+    @Test("a chunked body that is too long is refused")
     func chunked() async throws {
         try await TestServer.run { server in
             let body = Data(repeating: UInt8(ascii: " "), count: 200_000)

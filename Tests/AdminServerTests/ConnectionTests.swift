@@ -12,7 +12,7 @@ import Vocabulary
     func idempotency() async throws {
         try await TestServer.run { server in
             let path = "/v1/merchants/merchant.com.example.shop/keys"
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let key = ["Idempotency-Key: 2f1c-9"]
             let first = try await server.curl("POST", path, "{}", headers: key)
             let again = try await server.curl("POST", path, "{}", headers: key)
@@ -21,8 +21,8 @@ import Vocabulary
             #expect(first.body == again.body && first.headers["location"] == again.headers["location"])
             let reused = try await server.curl("POST", path, #"{"algorithm": "RSA_v1"}"#, headers: key)
             #expect(reused.status == 422 && reused.string("code") == "idempotencyKeyReused")
-            // Another path is another request: its key is its own.
-            let elsewhere = try await server.curl("POST", "/v1/merchants/\(stock.other)/keys", "{}", headers: key)
+            // With another path, the same key belongs to another request.
+            let elsewhere = try await server.curl("POST", "/v1/merchants/\(added.other)/keys", "{}", headers: key)
             #expect(elsewhere.status == 201 && elsewhere.string("publicKeyHash") != first.string("publicKeyHash"))
             // Another spelling of the same path is the same request.
             let spelled = try await server.curl(
@@ -39,7 +39,8 @@ import Vocabulary
     }
 
     @Test(
-        "a repeated generation for a removed merchant is refused as for an unknown one", arguments: ["EC_v1", "RSA_v1"])
+        "a repeated key generation for a removed merchant is refused as for an unknown merchant",
+        arguments: ["EC_v1", "RSA_v1"])
     func idempotencyAfterRemoval(algorithm: String) async throws {
         try await TestServer.run { server in
             let merchant = "/v1/merchants/merchant.com.example.removed"
@@ -76,9 +77,9 @@ import Vocabulary
     @Test("the pipelined requests of many concurrent connections are all answered in the order of the requests")
     func concurrent() async throws {
         try await TestServer.run { server in
-            _ = try await server.stock()
-            let each = 20
-            let one =
+            _ = try await server.addTwoMerchants()
+            let requestsPerConnection = 20
+            let template =
                 "POST /v1/merchants/merchant.com.example.%@/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
             for name in 0..<32 {
                 _ = try await server.curl(
@@ -86,10 +87,10 @@ import Vocabulary
             }
             let answers = await withTaskGroup(of: String.self) { group in
                 for name in 0..<32 {
-                    let request = one.replacing("%@", with: "\(name)")
+                    let request = template.replacing("%@", with: "\(name)")
                     group.addTask {
                         await RawConnection.exchange(
-                            String(repeating: request, count: each)
+                            String(repeating: request, count: requestsPerConnection)
                                 + "GET /v1/merchants/merchant.com.example.\(name) HTTP/1.1\r\nHost: x\r\n\r\n",
                             with: server.socket)
                     }
@@ -99,12 +100,12 @@ import Vocabulary
             var hashes: Set<Substring> = []
             for answer in answers {
                 let created = answer.matches(of: /"publicKeyHash":"([^"]+)"/).map(\.1)
-                #expect(created.count == each)
-                #expect(answer.components(separatedBy: "HTTP/1.1 201 ").count == each + 1)
+                #expect(created.count == requestsPerConnection)
+                #expect(answer.components(separatedBy: "HTTP/1.1 201 ").count == requestsPerConnection + 1)
                 #expect(answer.hasSuffix(#""targetActiveKeyPairs":2}"#))
                 hashes.formUnion(created)
             }
-            #expect(hashes.count == 32 * each)
+            #expect(hashes.count == 32 * requestsPerConnection)
         }
     }
 
@@ -134,7 +135,7 @@ import Vocabulary
         }
     }
 
-    @Test("a socket path that is too long ends the server with an error that has the limit")
+    @Test("a socket path that is too long ends the server with an error that names the limit")
     func pathTooLong() async throws {
         let fault = await #expect(throws: SocketFault.self) {
             try await TestServer.run(socketName: String(repeating: "s", count: 108)) { _ in }
@@ -186,7 +187,7 @@ import Vocabulary
         }
     }
 
-    @Test("at a shutdown a client that keeps asking gets every answer, and reads that the connection closes")
+    @Test("at a shutdown a client that keeps sending requests gets every response, the last with Connection: close")
     func keepsAsking() async throws {
         let (lastResponses, last) = AsyncStream.makeStream(of: String.self)
         try await TestServer.run { server in

@@ -38,11 +38,11 @@ import Yams
         }
         for (path, serving) in sockets where path.hasPrefix("/v1/") {
             let local = serving.subtracting(["portal"])
-            // Every socket serves the health and the contract. Some operations are only the portal's.
-            let isOfOneSocket = !local.isEmpty && local.count < DaemonSocket.allCases.count
+            // Not a path that every socket serves, such as the health, and not a path that only the portal serves.
+            let isOfSomeSockets = !local.isEmpty && local.count < DaemonSocket.allCases.count
             let named = DaemonSocket.serving(path)
-            #expect(!isOfOneSocket || named.map { local.contains($0.rawValue) } == true, "\(path)")
-            for socket in DaemonSocket.allCases where isOfOneSocket && !serving.contains(socket.rawValue) {
+            #expect(!isOfSomeSockets || named.map { local.contains($0.rawValue) } == true, "\(path)")
+            for socket in DaemonSocket.allCases where isOfSomeSockets && !serving.contains(socket.rawValue) {
                 let error = socket.misdirected(path)
                 #expect(error?.code == .notFound, "\(path)")
                 #expect(error?.detail.contains("sockets.\(named?.rawValue ?? "-").path") == true, "\(path)")
@@ -206,20 +206,20 @@ import Yams
         .enabled(if: hasPython, "needs Python's jsonschema"))
     func answersFit() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
-            let key = "/v1/keys/\(stock.key.base64URL)"
+            let added = try await server.addTwoMerchants()
+            let key = "/v1/keys/\(added.key.base64URL)"
             let calls: [(schema: String, method: String, path: String, body: String?)] = [
                 ("MerchantDocument", "POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.x", "name": "X"}"#),
                 ("MerchantPage", "GET", "/v1/merchants?limit=1", nil),
                 ("MerchantDocument", "PATCH", "/v1/merchants/merchant.x", #"{"targetActiveKeyPairs": 3}"#),
                 ("MerchantDocument", "DELETE", "/v1/merchants/merchant.x", nil),
-                ("KeyDocument", "POST", "/v1/merchants/\(stock.merchant)/keys", nil),
-                ("KeyDocument", "POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)"),
+                ("KeyDocument", "POST", "/v1/merchants/\(added.merchant)/keys", nil),
+                ("KeyDocument", "POST", "/v1/certificates", "CERT:\(added.key.hex):\(added.merchant)"),
                 ("KeyDocument", "GET", key, nil),
-                ("KeyPage", "GET", "/v1/merchants/\(stock.merchant)/keys", nil),
-                ("KeyPage", "GET", "/v1/keys?prefix=\(stock.key.hex.prefix(8))", nil),
+                ("KeyPage", "GET", "/v1/merchants/\(added.merchant)/keys", nil),
+                ("KeyPage", "GET", "/v1/keys?prefix=\(added.key.hex.prefix(8))", nil),
                 ("KeyTransitionDocument", "POST", "\(key)/promote", nil),
-                ("RollDocument", "POST", "/v1/merchants/\(stock.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
+                ("RollDocument", "POST", "/v1/merchants/\(added.merchant)/rolls", #"{"algorithm": "EC_v1"}"#),
                 ("RollPage", "GET", "/v1/rolls?state=open", nil), ("RollDocument", "GET", "/v1/rolls/1", nil),
                 ("StatusDocument", "GET", "/v1/status", nil),
                 ("RollDocument", "POST", "/v1/rolls/1/abandon", nil),

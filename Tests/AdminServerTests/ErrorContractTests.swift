@@ -50,8 +50,7 @@ import Yams
                 let code = try #require(Self.notFound[String(parameter)], "\(name)")
                 #expect(operation.errorCodes.contains(code), "\(name): \(code)")
             }
-            // Every request to the decryptor socket needs a permit, whichever it is. A notification needs an address of
-            // Apple instead.
+            // An operation can be forbidden if it needs a permit. A notification needs an address of Apple instead.
             let canBeForbidden = operation.permit != "none" || isNotification
             #expect(operation.errorCodes.contains("forbidden") == canBeForbidden, "\(name)")
             #expect(operation.errorCodes.contains("idempotencyKeyReused") == operation.takesIdempotencyKey, "\(name)")
@@ -64,7 +63,7 @@ import Yams
         }
     }
 
-    @Test func `every code is one of an operation, except the code for a method that a path does not have`() {
+    @Test func `every code is listed by an operation, except the code for a method that a path does not have`() {
         let listed = Self.listeners.flatMap { contract.operations(of: $0).values }
             .reduce(into: Set<String>()) { $0.formUnion($1.errorCodes) }
         #expect(Set(ProblemCode.all.map(\.name)).subtracting(listed) == ["methodNotAllowed"])

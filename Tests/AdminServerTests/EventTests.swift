@@ -23,15 +23,15 @@ struct EventTests {
     @Test("storing a certificate, promoting and revoking each append an event, and so does falling below the target")
     func led() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
-            let key = "/v1/keys/\(stock.key.base64URL)"
-            let other = try await server.curl("POST", "/v1/merchants/\(stock.merchant)/keys").string("publicKeyHash")
+            let added = try await server.addTwoMerchants()
+            let key = "/v1/keys/\(added.key.base64URL)"
+            let other = try await server.curl("POST", "/v1/merchants/\(added.merchant)/keys").string("publicKeyHash")
             let second = try #require(PublicKeyHash(anySpelling: other ?? ""))
-            for hash in [stock.key, second] {
-                _ = try await server.curl("POST", "/v1/certificates", "CERT:\(hash.hex):\(stock.merchant)")
+            for hash in [added.key, second] {
+                _ = try await server.curl("POST", "/v1/certificates", "CERT:\(hash.hex):\(added.merchant)")
             }
             // A repeated call and a dry run change nothing, so they append no event.
-            _ = try await server.curl("POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)")
+            _ = try await server.curl("POST", "/v1/certificates", "CERT:\(added.key.hex):\(added.merchant)")
             _ = try await server.curl("POST", "\(key)/promote", #"{"dryRun": true}"#)
             for _ in 0..<2 { _ = try await server.curl("POST", "\(key)/promote") }
             for path in ["/v1/keys/\(second.base64URL)", key] {
@@ -45,8 +45,8 @@ struct EventTests {
                     "belowTarget",
                 ])
             let items = try #require(try reply.json()["items"] as? [[String: any Sendable]])
-            #expect(items.allSatisfy { $0["merchantIdentifier"] as? String == stock.merchant.rawValue })
-            #expect(items[2]["publicKeyHash"] as? String == stock.key.base64)
+            #expect(items.allSatisfy { $0["merchantIdentifier"] as? String == added.merchant.rawValue })
+            #expect(items[2]["publicKeyHash"] as? String == added.key.base64)
             #expect(
                 items.map { $0["severity"] as? String }.suffix(4) == ["critical", "notice", "critical", "critical"])
             #expect((items[4]["detail"] as? String)?.contains("1 of 2") == true)
@@ -108,14 +108,14 @@ struct EventTests {
     @Test("key pairs are listed by state, in pages; a prefix and a state exclude each other")
     func byState() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let first = try await server.curl("GET", "/v1/keys?state=pending&limit=1")
-            #expect(first.text.contains(stock.key.base64) && first.string("nextCursor") == stock.key.base64URL)
-            let second = try await server.curl("GET", "/v1/keys?state=pending&cursor=\(stock.key.base64URL)")
-            #expect(second.text.contains(stock.otherKey.base64) && second.string("nextCursor") == nil)
+            #expect(first.text.contains(added.key.base64) && first.string("nextCursor") == added.key.base64URL)
+            let second = try await server.curl("GET", "/v1/keys?state=pending&cursor=\(added.key.base64URL)")
+            #expect(second.text.contains(added.otherKey.base64) && second.string("nextCursor") == nil)
             #expect(try await server.curl("GET", "/v1/keys?state=current").text == #"{"items":[]}"#)
             for query in [
-                "", "?state=new", "?state=pending&prefix=abcd", "?prefix=abcd&cursor=\(stock.key.base64URL)",
+                "", "?state=new", "?state=pending&prefix=abcd", "?prefix=abcd&cursor=\(added.key.base64URL)",
                 "?state=pending&cursor=\(PublicKeyHash(of: [9]).base64URL)",
             ] {
                 #expect(try await server.curl("GET", "/v1/keys\(query)").status == 400, "\(query)")

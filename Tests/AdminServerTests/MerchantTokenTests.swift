@@ -33,11 +33,11 @@ import Vocabulary
 
     @Test func `tokens are listed by identifier in pages, and by merchant and state`() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
-            try await Self.store([stock.merchant, stock.other, stock.merchant], in: server) { $0.state = .unlinked }
+            let added = try await server.addTwoMerchants()
+            try await Self.store([added.merchant, added.other, added.merchant], in: server) { $0.state = .unlinked }
             for (query, expected) in [
-                ("", ["token-1", "token-2", "token-3"]), ("?merchant=\(stock.other)", ["token-2"]),
-                ("?state=unlinked", ["token-3"]), ("?state=unlinked&merchant=\(stock.other)", []),
+                ("", ["token-1", "token-2", "token-3"]), ("?merchant=\(added.other)", ["token-2"]),
+                ("?state=unlinked", ["token-3"]), ("?state=unlinked&merchant=\(added.other)", []),
                 ("?limit=2", ["token-1", "token-2"]), ("?limit=2&cursor=token-2", ["token-3"]),
             ] {
                 let reply = try await server.curl("GET", "/v1/merchant-tokens\(query)")
@@ -55,11 +55,11 @@ import Vocabulary
     {
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))
         try await TestServer.run(policy: TestServer.policy([.read, .administer], merchants: [merchant])) { server in
-            let stock = try await server.stock()
-            try await Self.store([stock.merchant, stock.other], in: server)
+            let added = try await server.addTwoMerchants()
+            try await Self.store([added.merchant, added.other], in: server)
             let list = try await server.curl("GET", "/v1/merchant-tokens")
             #expect(try Self.items(list, "merchantTokenIdentifier") == ["token-1"])
-            #expect(try await server.curl("GET", "/v1/merchant-tokens?merchant=\(stock.other)").status == 403)
+            #expect(try await server.curl("GET", "/v1/merchant-tokens?merchant=\(added.other)").status == 403)
             #expect(try await server.curl("GET", "/v1/merchant-tokens/token-1").status == 200)
             #expect(try await server.curl("POST", "/v1/merchant-tokens/token-1/unlink?dryRun=true").status == 200)
             for (method, path) in [
@@ -69,15 +69,15 @@ import Vocabulary
                 let reply = try await server.curl(method, "/v1/merchant-tokens\(path)")
                 #expect(reply.status == 403 && reply.string("code") == "forbidden", "\(path): \(reply.text)")
             }
-            #expect(try await server.curl("GET", "/v1/merchants/\(stock.other)/token-notification-urls").status == 403)
+            #expect(try await server.curl("GET", "/v1/merchants/\(added.other)/token-notification-urls").status == 403)
         }
     }
 
     @Test func `a token shows its last event and its card, and leaves absent fields out`() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let event = try #require(MerchantTokenEventIdentifier(text: "event-1"))
-            try await Self.store([stock.merchant, stock.merchant], in: server) { token in
+            try await Self.store([added.merchant, added.merchant], in: server) { token in
                 token.lastEvent = .init(
                     identifier: event, type: "UPDATED_METADATA", reason: "ISSUER", receivedAt: token.firstSeenAt)
                 token.card = MerchantTokenCard(
@@ -104,8 +104,8 @@ import Vocabulary
     @Test func `an unlink can be repeated, and its dry run does not call Apple`() async throws {
         let gateway = ScriptedMerchantTokenGateway()
         try await TestServer.run(merchantTokens: gateway) { server in
-            let stock = try await server.stock()
-            try await Self.store([stock.merchant], in: server)
+            let added = try await server.addTwoMerchants()
+            try await Self.store([added.merchant], in: server)
             let path = "/v1/merchant-tokens/token-1/unlink"
             let dry = try await server.curl("POST", "\(path)?dryRun=true")
             #expect(dry.status == 200 && dry.string("state") == "linked" && gateway.calls.isEmpty, "\(dry.text)")
@@ -121,11 +121,11 @@ import Vocabulary
         }
     }
 
-    @Test func `the URL, the public key and the notification are passed on to Apple`() async throws {
+    @Test func `the URL, the request for the public key and the notification are passed on to Apple`() async throws {
         let gateway = ScriptedMerchantTokenGateway()
         try await TestServer.run(merchantTokens: gateway) { server in
-            let stock = try await server.stock()
-            try await Self.store([stock.merchant], in: server)
+            let added = try await server.addTwoMerchants()
+            try await Self.store([added.merchant], in: server)
             let path = "/v1/merchant-tokens/token-1"
             let url = "https://pay.example.com/tokenapi"
             let set = try await server.curl("PUT", "\(path)/notification-url", #"{"notificationUrl": "\#(url)"}"#)
@@ -162,8 +162,8 @@ import Vocabulary
         kind: GatewayError.Kind, status: Int, code: String
     ) async throws {
         try await TestServer.run(merchantTokens: ScriptedMerchantTokenGateway(fault: { _ in kind })) { server in
-            let stock = try await server.stock()
-            try await Self.store([stock.merchant], in: server)
+            let added = try await server.addTwoMerchants()
+            try await Self.store([added.merchant], in: server)
             let path = "/v1/merchant-tokens/token-1"
             for (method, operation) in [("POST", "unlink"), ("GET", "public-key"), ("POST", "notify")] {
                 let reply = try await server.curl(method, "\(path)/\(operation)")
@@ -173,12 +173,13 @@ import Vocabulary
         }
     }
 
-    @Test func `URLs for notifications are created with new secrets, and a repeat with the same key returns the same`()
+    @Test
+    func `each notification URL has a new secret, and a repeat with the same Idempotency-Key returns the same URL`()
         async throws
     {
         try await TestServer.run(portalURL: { "https://pay.example.com" }) { server in
-            let stock = try await server.stock()
-            let path = "/v1/merchants/\(stock.merchant)/token-notification-urls"
+            let added = try await server.addTwoMerchants()
+            let path = "/v1/merchants/\(added.merchant)/token-notification-urls"
             #expect(try Self.items(await server.curl("GET", path), "url").isEmpty)
             let key = ["Idempotency-Key: a-1"]
             let created = try await server.curl("POST", path, headers: key)
@@ -200,9 +201,9 @@ import Vocabulary
 
     @Test func `without a portal there is no URL for notifications`() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             for method in ["GET", "POST"] {
-                let reply = try await server.curl(method, "/v1/merchants/\(stock.merchant)/token-notification-urls")
+                let reply = try await server.curl(method, "/v1/merchants/\(added.merchant)/token-notification-urls")
                 #expect(reply.status == 409 && reply.string("code") == "portalNotConfigured", "\(reply.text)")
             }
         }

@@ -9,7 +9,7 @@ import Testing
     @Test("the page has the requests of every server and follows the exposition format")
     func page() async throws {
         try await TestServer.run { server in
-            _ = try await server.stock()
+            _ = try await server.addTwoMerchants()
             server.requests.makeRecorder(server: "decryptor", routes: [("GET", "/v1/keys/{publicKeyHash}")])
                 .record(0, status: 200, nanoseconds: 30_000)
             _ = try await server.curl("GET", "/v1/merchants/merchant.com.example.shop")

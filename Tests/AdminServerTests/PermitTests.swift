@@ -8,9 +8,9 @@ import Vocabulary
 
 @Suite struct PermitTests {
     /// The route's path with names of existing resources.
-    static func path(_ route: AdminRoute, _ stock: TestServer.Stock) -> String {
-        route.path.replacing("{merchantIdentifier}", with: stock.merchant.rawValue)
-            .replacing("{publicKeyHash}", with: stock.key.base64URL)
+    static func path(_ route: AdminRoute, _ added: TestServer.TwoMerchants) -> String {
+        route.path.replacing("{merchantIdentifier}", with: added.merchant.rawValue)
+            .replacing("{publicKeyHash}", with: added.key.base64URL)
             .replacing("{partnerInternalMerchantIdentifier}", with: "shop-1")
     }
 
@@ -18,11 +18,11 @@ import Vocabulary
         policy: CallerPolicy, refused: @escaping @Sendable (AdminRoute) -> Bool
     ) async throws {
         try await TestServer.run(policy: policy) { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let before = try await server.repository.read { try $0.counts(at: server.clock.now) }
             for route in AdminRoutes.all {
                 let call = "\(route.method.rawValue) \(route.path)"
-                let reply = try await server.curl(route.method.rawValue, path(route, stock))
+                let reply = try await server.curl(route.method.rawValue, path(route, added))
                 if refused(route) {
                     #expect(reply.status == 403, "\(call)")
                     #expect(reply.string("code") == "forbidden", "\(call)")
@@ -56,21 +56,21 @@ import Vocabulary
         }
     }
 
-    @Test("permits for one merchant allow that merchant's routes and none about every merchant")
+    @Test("permits for one merchant allow requests about this merchant, and none about others or all merchants")
     func scoped() async throws {
         let granted = try #require(MerchantIdentifier("merchant.com.example.shop"))
         try await TestServer.run(policy: TestServer.policy([.read, .administer], merchants: [granted])) { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let allowed: [(String, String, String?)] = [
-                ("GET", "/v1/merchants/\(stock.merchant)", nil),
-                ("GET", "/v1/merchants/\(stock.merchant)/keys", nil),
-                ("POST", "/v1/merchants/\(stock.merchant)/keys", ""),
-                ("PATCH", "/v1/merchants/\(stock.merchant)", "{}"),
-                ("GET", "/v1/keys/\(stock.key.base64URL)", nil),
-                ("GET", "/v1/keys/\(stock.key.hex)/csr", nil),
-                ("POST", "/v1/keys/\(stock.key.hex)/revoke", #"{"reason": "replaced"}"#),
-                ("GET", "/v1/audit?merchant=\(stock.merchant)", nil),
-                ("GET", "/v1/events", nil), ("GET", "/v1/events?merchant=\(stock.merchant)", nil),
+                ("GET", "/v1/merchants/\(added.merchant)", nil),
+                ("GET", "/v1/merchants/\(added.merchant)/keys", nil),
+                ("POST", "/v1/merchants/\(added.merchant)/keys", ""),
+                ("PATCH", "/v1/merchants/\(added.merchant)", "{}"),
+                ("GET", "/v1/keys/\(added.key.base64URL)", nil),
+                ("GET", "/v1/keys/\(added.key.hex)/csr", nil),
+                ("POST", "/v1/keys/\(added.key.hex)/revoke", #"{"reason": "replaced"}"#),
+                ("GET", "/v1/audit?merchant=\(added.merchant)", nil),
+                ("GET", "/v1/events", nil), ("GET", "/v1/events?merchant=\(added.merchant)", nil),
                 ("GET", "/v1/health", nil),
             ]
             for (method, path, body) in allowed {
@@ -78,22 +78,22 @@ import Vocabulary
                 #expect((200...201).contains(reply.status), "\(method) \(path) \(reply.text)")
             }
             let refused: [(String, String, String?)] = [
-                ("GET", "/v1/merchants/\(stock.other)", nil),
-                ("DELETE", "/v1/merchants/\(stock.other)", nil),
+                ("GET", "/v1/merchants/\(added.other)", nil),
+                ("DELETE", "/v1/merchants/\(added.other)", nil),
                 ("POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.com.example.third"}"#),
-                ("POST", "/v1/merchants/\(stock.other)/keys", ""),
-                ("POST", "/v1/merchants/\(stock.other)/certificates", "x"),
+                ("POST", "/v1/merchants/\(added.other)/keys", ""),
+                ("POST", "/v1/merchants/\(added.other)/certificates", "x"),
                 ("POST", "/v1/certificates", "x"),
-                ("GET", "/v1/keys/\(stock.otherKey.base64URL)", nil),
-                ("POST", "/v1/keys/\(stock.otherKey.hex)/revoke", #"{"reason": "no"}"#),
-                ("GET", "/v1/keys?prefix=\(stock.key.hex.prefix(8))", nil),
+                ("GET", "/v1/keys/\(added.otherKey.base64URL)", nil),
+                ("POST", "/v1/keys/\(added.otherKey.hex)/revoke", #"{"reason": "no"}"#),
+                ("GET", "/v1/keys?prefix=\(added.key.hex.prefix(8))", nil),
                 ("GET", "/v1/registrations", nil), ("GET", "/v1/registrations/shop-1", nil),
                 ("POST", "/v1/registrations", "{}"), ("DELETE", "/v1/registrations/shop-1", "{}"),
                 ("POST", "/v1/registrations/sync", ""), ("PUT", "/v1/domain-file", "x"),
                 ("GET", "/v1/status", nil), ("GET", "/metrics", nil), ("GET", "/v1/audit", nil),
-                ("GET", "/v1/audit?merchant=\(stock.other)", nil),
-                ("GET", "/v1/audit?key=\(stock.key.hex)", nil), ("GET", "/v1/keys?state=pending", nil),
-                ("GET", "/v1/events?merchant=\(stock.other)", nil), ("POST", "/v1/events/redeliver", nil),
+                ("GET", "/v1/audit?merchant=\(added.other)", nil),
+                ("GET", "/v1/audit?key=\(added.key.hex)", nil), ("GET", "/v1/keys?state=pending", nil),
+                ("GET", "/v1/events?merchant=\(added.other)", nil), ("POST", "/v1/events/redeliver", nil),
                 ("POST", "/v1/keys/import", #"{"privateKey": "AAAA"}"#), ("GET", "/v1/webhooks", nil),
                 ("POST", "/v1/webhooks/test", #"{"webhook": "ops"}"#), ("GET", "/v1/nodes", nil),
                 ("DELETE", "/v1/nodes/host1", nil),
@@ -103,7 +103,7 @@ import Vocabulary
                 #expect(reply.status == 403, "\(method) \(path) \(reply.text)")
             }
             try await server.repository.write { transaction in
-                for merchant in [stock.merchant, stock.other] {
+                for merchant in [added.merchant, added.other] {
                     try transaction.append(
                         Event(.belowTarget, .notice, at: server.clock.now, merchant: merchant, detail: "of \(merchant)")
                     )
@@ -111,11 +111,11 @@ import Vocabulary
                 try transaction.append(Event(.rollWaiting, .notice, at: server.clock.now, detail: "of no merchant"))
             }
             let events = try await server.curl("GET", "/v1/events?newest=true").text
-            #expect(events.contains("of \(stock.merchant)") && events.contains("keyRevoked"))
-            #expect(!events.contains("of \(stock.other)") && !events.contains("of no merchant"))
+            #expect(events.contains("of \(added.merchant)") && events.contains("keyRevoked"))
+            #expect(!events.contains("of \(added.other)") && !events.contains("of no merchant"))
             let list = try await server.curl("GET", "/v1/merchants")
-            #expect(list.text.contains(stock.merchant.rawValue))
-            #expect(!list.text.contains(stock.other.rawValue))
+            #expect(list.text.contains(added.merchant.rawValue))
+            #expect(!list.text.contains(added.other.rawValue))
         }
     }
 

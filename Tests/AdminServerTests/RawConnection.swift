@@ -3,7 +3,7 @@ import Glibc
 
 /// A connection that can send bytes that no HTTP client sends.
 enum RawConnection {
-    /// Sends the bytes and returns everything that the server sends until it closes the connection. On its own thread.
+    /// Sends the bytes on a thread of its own, and returns all that the server sends until the connection ends.
     ///
     /// - Parameter keepsSending: whether the sending side stays open, so that the server has to end the connection.
     static func exchange(_ bytes: Data, with socket: String, keepsSending: Bool = false) async -> Data {

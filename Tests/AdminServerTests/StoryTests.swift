@@ -8,7 +8,7 @@ import Vocabulary
 @Suite struct StoryTests {
     static let merchant = "merchant.com.example.shop"
 
-    @Test("adding a merchant with key pairs returns their CSRs, and the same ones when it is repeated")
+    @Test("adding a merchant with key pairs returns their CSRs, and a repeated request the same key pairs")
     func addedWithKeyPairs() async throws {
         try await TestServer.run { server in
             func add(_ rest: String) async throws -> [[String: any Sendable]]? {
@@ -108,8 +108,8 @@ import Vocabulary
                 let gone = try await server.curl("POST", "/v1/keys/\(hash.hex)/destroy", #"{"afterSeconds": 0}"#)
                 #expect(gone.status == 200, "\(gone.text)")
             }
-            let back = try await server.curl("POST", "/v1/keys/\(first.hex)/restore")
-            #expect(back.status == 410 && back.string("code") == "keyDestroyed")
+            let tooLate = try await server.curl("POST", "/v1/keys/\(first.hex)/restore")
+            #expect(tooLate.status == 410 && tooLate.string("code") == "keyDestroyed")
             #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)?dryRun=true").status == 200)
             #expect(try await server.curl("GET", "/v1/merchants/\(Self.merchant)").status == 200)
             #expect(try await server.curl("DELETE", "/v1/merchants/\(Self.merchant)").status == 200)
@@ -133,9 +133,9 @@ import Vocabulary
         try await TestServer.run { server in
             // Base64 with '/', '+' and padding must be encoded in paths and queries.
             var hash: PublicKeyHash
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             repeat {
-                let created = try await server.curl("POST", "/v1/merchants/\(stock.other)/keys")
+                let created = try await server.curl("POST", "/v1/merchants/\(added.other)/keys")
                 hash = try #require(PublicKeyHash(anySpelling: created.string("publicKeyHash") ?? ""))
             } while !hash.base64.contains("/")
             let encoded = hash.base64.replacing("/", with: "%2F").replacing("=", with: "%3d").replacing(
@@ -159,15 +159,15 @@ import Vocabulary
     )
     func keyImport() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
+            let added = try await server.addTwoMerchants()
             let hash = PublicKeyHash(of: [42])
             func body(_ passphrase: String, state: String = "standby") -> String {
                 let key = Data("LOCKED:\(hash.hex)".utf8).base64EncodedString()
-                let certificate = Data("CERT:\(hash.hex):\(stock.merchant)".utf8).base64EncodedString()
+                let certificate = Data("CERT:\(hash.hex):\(added.merchant)".utf8).base64EncodedString()
                 return
                     #"{"privateKey": "\#(key)", "certificate": "\#(certificate)", "passphrase": "\#(passphrase)", "state": "\#(state)", "allowExpired": true}"#
             }
-            let path = "/v1/merchants/\(stock.merchant)/keys/import"
+            let path = "/v1/merchants/\(added.merchant)/keys/import"
             let wrong = try await server.curl("POST", path, body("open barley"))
             #expect(wrong.status == 422 && wrong.string("code") == "wrongPassphrase")
             let created = try await server.curl("POST", path, body("open sesame", state: "current"))
@@ -177,17 +177,17 @@ import Vocabulary
             let again = try await server.curl("POST", path, body("open sesame", state: "current"))
             #expect(again.status == 201 && again.string("publicKeyHash") == hash.base64)
             let elsewhere = try await server.curl(
-                "POST", "/v1/merchants/\(stock.other)/keys/import",
+                "POST", "/v1/merchants/\(added.other)/keys/import",
                 body("open sesame").replacing(
-                    Data("CERT:\(hash.hex):\(stock.merchant)".utf8).base64EncodedString(),
-                    with: Data("CERT:\(hash.hex):\(stock.other)".utf8).base64EncodedString()))
+                    Data("CERT:\(hash.hex):\(added.merchant)".utf8).base64EncodedString(),
+                    with: Data("CERT:\(hash.hex):\(added.other)".utf8).base64EncodedString()))
             #expect(elsewhere.status == 409 && elsewhere.string("code") == "keyBelongsToAnotherMerchant")
             // Without a merchant in the path, the certificate names the merchant.
             let named = PublicKeyHash(of: [43])
-            let file = Data("KEY:\(named.hex):\(stock.other)".utf8).base64EncodedString()
+            let file = Data("KEY:\(named.hex):\(added.other)".utf8).base64EncodedString()
             let found = try await server.curl("POST", "/v1/keys/import", #"{"privateKey": "\#(file)"}"#)
             #expect(found.status == 201 && found.string("publicKeyHash") == named.base64, "\(found.text)")
-            #expect(found.string("merchantIdentifier") == stock.other.rawValue)
+            #expect(found.string("merchantIdentifier") == added.other.rawValue)
             let none = Data("KEY:\(named.hex)".utf8).base64EncodedString()
             let missing = try await server.curl("POST", "/v1/keys/import", #"{"privateKey": "\#(none)"}"#)
             #expect(missing.status == 400 && missing.text.contains("'certificate' is missing"), "\(missing.text)")
@@ -205,7 +205,7 @@ import Vocabulary
                 _ = try await server.curl("POST", "/v1/merchants", #"{"merchantIdentifier": "merchant.\#(letter)"}"#)
                 _ = try await server.curl("POST", "/v1/merchants/merchant.e/keys")
             }
-            func all(_ path: String, _ name: String) async throws -> [String] {
+            func allValues(_ path: String, _ name: String) async throws -> [String] {
                 var found: [String] = []
                 var cursor: String? = ""
                 while let at = cursor {
@@ -217,18 +217,18 @@ import Vocabulary
                 }
                 return found
             }
-            #expect(try await all("/v1/merchants", "merchantIdentifier") == "abcde".map { "merchant.\($0)" })
-            let sequences = try await all("/v1/audit", "sequence")
+            #expect(try await allValues("/v1/merchants", "merchantIdentifier") == "abcde".map { "merchant.\($0)" })
+            let sequences = try await allValues("/v1/audit", "sequence")
             #expect(sequences == (1...10).reversed().map(String.init))
-            #expect(try await Set(all("/v1/merchants/merchant.e/keys", "publicKeyHash")).count == 5)
+            #expect(try await Set(allValues("/v1/merchants/merchant.e/keys", "publicKeyHash")).count == 5)
         }
     }
 
     @Test("status, metrics, health and the contract have the expected content")
     func watching() async throws {
         try await TestServer.run { server in
-            let stock = try await server.stock()
-            _ = try await server.curl("POST", "/v1/certificates", "CERT:\(stock.key.hex):\(stock.merchant)")
+            let added = try await server.addTwoMerchants()
+            _ = try await server.curl("POST", "/v1/certificates", "CERT:\(added.key.hex):\(added.merchant)")
             let status = try await server.curl("GET", "/v1/status")
             #expect(status.string("version") == "1.2.3" && status.string("environment") == "sandbox")
             #expect(try (status.json()["keyPairs"] as? [String: Int])?.count == KeyState.allCases.count)

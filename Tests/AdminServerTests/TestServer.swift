@@ -101,7 +101,7 @@ struct TestServer: Sendable {
     }
 
     /// Two merchants with one key pair each. They are created without the server, whose policy may not allow it.
-    struct Stock: Sendable {
+    struct TwoMerchants: Sendable {
         // swift-format-ignore: NeverForceUnwrap
         let merchant = MerchantIdentifier("merchant.com.example.shop")!
         // swift-format-ignore: NeverForceUnwrap
@@ -110,22 +110,22 @@ struct TestServer: Sendable {
         var otherKey: PublicKeyHash
     }
 
-    func stock() async throws -> Stock {
+    func addTwoMerchants() async throws -> TwoMerchants {
         let operations = Operations(
             repository: repository, custodian: FakeCustodian(clock: clock), claims: MemoryClaimLedger(),
             clock: clock, environment: .sandbox)
-        let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "stock")
-        var stock = Stock(key: PublicKeyHash(of: []), otherKey: PublicKeyHash(of: []))
-        for merchant in [stock.merchant, stock.other] {
+        let request = Request(caller: Caller(uid: 0, gid: 0, pid: 1, program: "test"), requestId: "twoMerchants")
+        var added = TwoMerchants(key: PublicKeyHash(of: []), otherKey: PublicKeyHash(of: []))
+        for merchant in [added.merchant, added.other] {
             _ = try await operations.merchants.addMerchant(merchant, name: nil, targetActiveKeyPairs: nil, for: request)
         }
-        stock.key = try await operations.keys.generateKeyPair(
-            for: stock.merchant, algorithm: nil, purpose: .paymentProcessing, for: request
+        added.key = try await operations.keys.generateKeyPair(
+            for: added.merchant, algorithm: nil, purpose: .paymentProcessing, for: request
         ).keyPair.publicKeyHash
-        stock.otherKey = try await operations.keys.generateKeyPair(
-            for: stock.other, algorithm: nil, purpose: .paymentProcessing, for: request
+        added.otherKey = try await operations.keys.generateKeyPair(
+            for: added.other, algorithm: nil, purpose: .paymentProcessing, for: request
         ).keyPair.publicKeyHash
-        return stock
+        return added
     }
 }
 

@@ -13,7 +13,8 @@ import Vocabulary
 
     init() throws { fixture = try GatewayFixture.shared.get() }
 
-    /// - Parameter kept: fewer than two makes the client read the certificates of both identities again and again.
+    /// - Parameter kept: how many identities the client keeps. If it keeps one, it reads the certificates again for
+    ///   each request, because the requests alternate between two identities.
     @Test(arguments: [64, 1])
     func `each of two identities keeps one connection, and no request uses the other's`(kept: Int) async throws {
         let seen = Guarded<[(connection: Int, certificate: [UInt8]?)]>([])

@@ -18,11 +18,11 @@ import Vocabulary
     init() throws { fixture = try GatewayFixture.shared.get() }
 
     private func check(
-        _ address: String?, internal isInternal: Bool = true, timeout: Duration = .seconds(10),
+        _ address: String?, internal allowsInternal: Bool = true, timeout: Duration = .seconds(10),
         domain: DomainName = domain, roots: TrustRoots? = nil
     ) async throws -> DomainCheckReport {
         var settings = DomainCheck.Settings()
-        settings.allowsInternalAddresses = isInternal
+        settings.allowsInternalAddresses = allowsInternal
         settings.roots = try roots ?? fixture.roots()
         settings.timeout = timeout
         if let address {
@@ -43,7 +43,7 @@ import Vocabulary
         return report
     }
 
-    @Test func `a site that serves the file passes; the request has its name and path`() async throws {
+    @Test func `a site that serves the file passes; the request has its host name and the file's path`() async throws {
         let asked = Guarded<[String]>([])
         let report = try await check { request in
             asked.update { $0.append("\(request.head.method) \(request.head.uri) \(request.head.headers["Host"])") }
@@ -116,7 +116,7 @@ import Vocabulary
         #expect(detail.contains("other.example.com") && detail.contains("shop.example.com"))
         let unknown = try await check(roots: .system) { _ in .answer(200, [:], Self.file) }
         #expect(unknown.finding.code == "certificateUntrusted")
-        // Apple wants the exact name; a wildcard of the right level is one.
+        // A wildcard that covers the name is accepted.
         let wildcard = try await check(names: ["*.example.com"]) { _ in .answer(200, [:], Self.file) }
         #expect(wildcard.finding == .passed)
     }
@@ -155,7 +155,8 @@ import Vocabulary
         #expect(report.address == nil)
     }
 
-    /// Domain names by their form, which every resolver reads as addresses. They show what happens after resolution.
+    /// These texts have the form of domain names, but every resolver reads them as addresses. So the check must refuse
+    /// the address after the resolution.
     @Test(arguments: ["0x7f.0x1", "0177.0.0x1", "0x0a.0x1", "169.254.169.0xfe", "192.168.0x1"])
     func `a name that resolves to an internal address is refused without a connection`(name: String) async throws {
         let report = try await check(nil, internal: false, domain: try #require(DomainName(ascii: name)))

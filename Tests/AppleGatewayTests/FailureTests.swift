@@ -16,6 +16,7 @@ import Vocabulary
         partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
     }
 
+    /// The errors of both calls while the gateway has the fault; nil if the call succeeds.
     struct Expected: Sendable {
         let fault: GatewayFault.Kind
         let register: GatewayError.Kind?
@@ -44,12 +45,13 @@ import Vocabulary
         .init(fault: .slow, register: .responseNotReceived, details: .responseNotReceived),
     ]
 
-    @Test func `every fault of the sandbox has its row here`() {
+    @Test func `every fault of the sandbox has a row in the table`() {
         #expect(Set(Self.table.map(\.fault)) == Set(GatewayFault.Kind.allCases))
     }
 
     @Test(arguments: table.indices)
-    func `a fault has its error kind, and its outcome is not reported as known if it is unknown`(row: Int) async throws
+    func `each fault causes its error, and if Apple acted, the error says that Apple may have acted`(row: Int)
+        async throws
     {
         let expected = Self.table[row]
         let faults = [GatewayFault(expected.fault)]
@@ -60,7 +62,6 @@ import Vocabulary
                 let found = await failure { () throws(GatewayError) in try await gateway.register(request) }
                 #expect(found?.kind == expected.register, "\(String(describing: found))")
                 let acted = !sandbox.registrations.merchants.isEmpty
-                // If Apple acted, the client must not report that it certainly did not.
                 if acted, let found { #expect(found.mayHaveActed, "\(found)") }
                 if found == nil { #expect(acted) }
                 let read = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
@@ -82,7 +83,9 @@ import Vocabulary
         }
     }
 
-    @Test func `register and details are repeated, unregister only if it certainly did nothing`() async throws {
+    @Test func `register and details are repeated; unregister is repeated only if it certainly did nothing`()
+        async throws
+    {
         try await withSandbox(fixture) { sandbox in
             let waits = Guarded<[Duration]>([])
             let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: waits)
@@ -134,7 +137,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a permanent fault ends after three attempts with its own error`() async throws {
+    @Test func `a call that keeps failing ends after three attempts with the fault's own error`() async throws {
         try await withSandbox(fixture, faults: [GatewayFault(.status500)]) { sandbox in
             let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), attempts: 3, waits: Guarded([]))
             try await withGateway(gateway) { gateway in
@@ -189,10 +192,10 @@ import Vocabulary
             let clock = HandMovedClock(.now)
             let gateway = try fixture.gateway(sandbox.url, fixture.files("good"), clock: clock)
             try await withGateway(gateway) { gateway in
-                func ask() async -> GatewayError.Kind? {
+                func detailsFailure() async -> GatewayError.Kind? {
                     await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }?.kind
                 }
-                for _ in 0..<10 { #expect(await ask() == .failedAtApple) }
+                for _ in 0..<10 { #expect(await detailsFailure() == .failedAtApple) }
                 guard case .circuitOpen(let until, let last) = gateway.health else {
                     Issue.record("\(gateway.health)")
                     return
@@ -205,14 +208,14 @@ import Vocabulary
                 #expect(sandbox.tally.calls(.getDetails) == 10)
                 // The probe fails: the pause doubles.
                 clock.advance(by: .seconds(30))
-                #expect(await ask() == .failedAtApple)
-                #expect(await ask() == .circuitOpen)
+                #expect(await detailsFailure() == .failedAtApple)
+                #expect(await detailsFailure() == .circuitOpen)
                 #expect(sandbox.tally.calls(.getDetails) == 11)
                 clock.advance(by: .seconds(59))
-                #expect(await ask() == .circuitOpen)
+                #expect(await detailsFailure() == .circuitOpen)
                 clock.advance(by: .seconds(1))
                 sandbox.faults.replace([])
-                #expect(await ask() == nil)
+                #expect(await detailsFailure() == nil)
                 #expect(gateway.health == .available)
             }
         }
@@ -223,7 +226,7 @@ import Vocabulary
         (#"{"errorMessage": "m", "statusCode": 401, "subStatusCode": 3}"#, "statusCode 401"), ("", "status 400"),
         ("<html>Bad Request</html>", "status 400"), ("[1]", "status 400"),
     ])
-    func `each shape of an error's body is read`(body: String, words: String) async throws {
+    func `the error for status 400 quotes the body if it is readable`(body: String, words: String) async throws {
         try await withSite(fixture) { _ in
             .answer(400, [:], Array(body.utf8))
         } _: { site in

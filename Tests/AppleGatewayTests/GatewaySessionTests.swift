@@ -62,7 +62,7 @@ import Testing
                     #expect(response.value(forHTTPHeaderField: "X-Method") == "PUT")
                     #expect(response.value(forHTTPHeaderField: "X-URI") == "/a%2Fb/%7C%2B?q=1")
                     #expect(response.value(forHTTPHeaderField: "X-Echo") == "some text")
-                    // The client added no header of its own.
+                    // The client added only the headers that HTTP requires.
                     #expect(response.value(forHTTPHeaderField: "X-Names") == "Content-Length X-Say host")
                     // No cookie is kept for the second request.
                     #expect(response.value(forHTTPHeaderField: "X-Cookie") == "")
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `bodies up to the limits pass both ways, from data and from a stream`(isStream: Bool) async throws {
+    func `bodies of the largest size pass in both directions, from data or a stream`(isStream: Bool) async throws {
         let size = 1 << 20
         try await withSite(fixture) {
             .answer(200, [:], $0.body.reversed())
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirect is a response and is not followed`(status: Int) async throws {
+    func `a redirect is returned as a response and not followed`(status: Int) async throws {
         try await withSite(fixture) { request in
             .answer(status, ["Location": "https://\(request.head.headers["Host"].joined())/other"], [])
         } _: { site in
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test func `a 401 that asks for a password is a response`() async throws {
+    @Test func `a 401 that asks for a password is returned as a response`() async throws {
         try await withSite(fixture) { _ in
             .answer(401, ["WWW-Authenticate": "Basic realm=\"x\""], Array("no".utf8))
         } _: { site in
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `a timeout is reported, with the request sent`() async throws {
+    @Test func `a timeout is reported, with the information that the request was sent`() async throws {
         try await withSite(fixture) { _ in
             .nothing
         } _: { site in
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled task ends at once, and its connection too`() async throws {
+    @Test func `a cancelled task ends at once`() async throws {
         try await withSite(fixture) { _ in
             .nothing
         } _: { site in
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test func `cancelling at the time of the response is safe`() async throws {
+    @Test func `a cancellation while the response arrives does not break the session`() async throws {
         try await withSite(fixture) {
             .answer(200, [:], $0.body)
         } _: { site in
@@ -198,7 +198,7 @@ import Testing
                     let task = Task {
                         await failure { () throws(OutboundFailure) in _ = try await session.data(for: request) }
                     }
-                    // From before the start to after the end of what takes about a third of a millisecond.
+                    // A request takes about a third of a millisecond. The delays are from 0 to 1.2 milliseconds.
                     try await Task.sleep(for: .microseconds(number * 4))
                     task.cancel()
                     let outcome = await task.value
@@ -214,7 +214,7 @@ import Testing
         }
     }
 
-    @Test func `a connection that is reset or ends in the middle is a lost response`() async throws {
+    @Test func `a connection that is reset or ends within the response is reported as a lost response`() async throws {
         try await withSite(fixture) { request in
             request.head.uri == "/reset" ? .reset : .half([UInt8](repeating: 7, count: 1000))
         } _: { site in
@@ -292,27 +292,28 @@ import Testing
         } _: { site in
             try await withSession { session in
                 let request = try Self.request(site.port, body: Data(count: 1000), timeout: 60)
-                func ask(_ count: Int) async throws {
+                func sendRequests(_ count: Int) async throws {
                     for _ in 0..<count { _ = try await session.data(for: request) }
                 }
-                try await ask(2000)
-                // A leak shows in every round; what the rest of the process opens shows in some of them.
+                try await sendRequests(2000)
+                // A leak shows in every round. What other tests in this process open shows only in some rounds, so the
+                // minimum counts.
                 var (descriptors, kilobytes) = (Int.max, Int.max)
                 for _ in 1...3 {
-                    let before = try Self.use()
-                    try await ask(4000)
-                    let after = try Self.use()
+                    let before = try Self.resourceUse()
+                    try await sendRequests(4000)
+                    let after = try Self.resourceUse()
                     descriptors = min(descriptors, after.descriptors - before.descriptors)
                     kilobytes = min(kilobytes, after.kilobytes - before.kilobytes)
                 }
                 #expect(descriptors <= 2)
-                // Half a kilobyte for each request, a tenth of what each one needs.
+                // Half a kilobyte for each of the 4,000 requests: a tenth of the memory that a request needs.
                 #expect(kilobytes < 2000)
             }
         }
     }
 
-    private static func use() throws -> (descriptors: Int, kilobytes: Int) {
+    private static func resourceUse() throws -> (descriptors: Int, kilobytes: Int) {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
         return (

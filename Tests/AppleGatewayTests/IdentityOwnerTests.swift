@@ -42,7 +42,7 @@ import Vocabulary
         #expect(why.contains("key generate merchant.com.example.other --purpose identity"))
     }
 
-    @Test func `an expired identity and one that is not valid yet are unusable, with what to do`() throws {
+    @Test func `an expired identity and one that is not valid yet are refused, and the error says what to do`() throws {
         try custody.add("own", issuedBy: fixture.authority, days: -10...10, of: shop)
         for (day, words) in [(-20, "check the machine's clock"), (20, "upload a new certificate from Apple")] {
             guard case .unusable(let why) = failure(.merchant(shop), at: GatewayFixture.day(day)) else {

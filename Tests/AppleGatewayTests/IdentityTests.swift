@@ -14,8 +14,8 @@ import Vocabulary
 
     init() throws { fixture = try GatewayFixture.shared.get() }
 
-    /// One harmless call.
-    private func ask(
+    /// The error of a call that changes nothing at Apple; nil if the call succeeds.
+    private func detailsError(
         _ url: String, _ identities: any IdentitySource, roots: TrustRoots? = nil
     ) async throws -> GatewayError? {
         let partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
@@ -27,11 +27,11 @@ import Vocabulary
     private func custody() throws -> CustodyFixture { try CustodyFixture(fixture) }
 
     @Test(arguments: TestGatewayServer.allCases)
-    func `an identity key in custody signs in TLS without leaving custody`(server: TestGatewayServer) async throws {
+    func `the client authenticates in TLS with an identity key in custody`(server: TestGatewayServer) async throws {
         let custody = try custody()
         try custody.add("first", issuedBy: fixture.authority, days: 0...700)
         try await server.serve(fixture) { url in
-            let found = try await ask(url, custody.identities)
+            let found = try await detailsError(url, custody.identities)
             #expect(found == nil)
         }
     }
@@ -39,7 +39,7 @@ import Vocabulary
     @Test func `the newest valid identity key is used from the next call on`() async throws {
         let custody = try custody()
         let old = try custody.add("old", issuedBy: fixture.authority, days: -600...100)
-        let ended = try custody.add("ended", issuedBy: fixture.authority, days: -700...(-1))
+        let expired = try custody.add("ended", issuedBy: fixture.authority, days: -700...(-1))
         #expect(try custody.identities.identity(of: .platform, at: .now).publicKeyHash == old)
         try await withSandbox(fixture) { sandbox in
             let partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
@@ -54,7 +54,7 @@ import Vocabulary
                 let found = await failure { () throws(GatewayError) in _ = try await gateway.details(of: partner) }
                 #expect(found?.kind == .identityUnusable)
                 #expect(found?.detail.contains("expired at") == true, "\(String(describing: found))")
-                custody.revoke(ended)
+                custody.revoke(expired)
                 guard case .notConfigured(let why) = gateway.health else {
                     Issue.record("\(gateway.health)")
                     return
@@ -64,7 +64,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a PKCS#12 file, a PEM file with both, and an encrypted key are identities too`() async throws {
+    @Test func `an identity can be in a PKCS#12 or one PEM file, or have an encrypted key`() async throws {
         let scratch = try Scratch()
         let (key, certificate) = (fixture.scratch.path("good.key"), fixture.scratch.path("good.pem"))
         try scratch.write("secret\n", "passphrase")
@@ -83,7 +83,7 @@ import Vocabulary
         ]
         try await withSandbox(fixture) { sandbox in
             for location in locations {
-                let found = try await ask(sandbox.url, IdentityFiles(location))
+                let found = try await detailsError(sandbox.url, IdentityFiles(location))
                 #expect(found == nil, "\(location)")
             }
         }
@@ -96,7 +96,7 @@ import Vocabulary
         let files = try IdentityFiles(
             .init(certificate: scratch.path("id.pem"), privateKey: scratch.path("id.key"), passphrase: nil))
         let first = try files.identity(of: .platform, at: .now).publicKeyHash
-        // The certificate is replaced first, its key afterwards.
+        // The certificate is replaced before its key, so for a while they do not match.
         try scratch.write(fixture.scratch.bytes("other.pem"), "id.pem")
         #expect(try files.identity(of: .platform, at: .now).publicKeyHash == first)
         #expect(files.readError?.contains("belongs to the private key") == true)
@@ -166,14 +166,14 @@ import Vocabulary
 
     @Test func `an expired identity certificate is reported without a request`() async throws {
         try await withSandbox(fixture) { sandbox in
-            let found = try await ask(sandbox.url, fixture.files("expired"))
+            let found = try await detailsError(sandbox.url, fixture.files("expired"))
             #expect(found?.kind == .identityUnusable)
             #expect(found?.detail.contains("expired at") == true)
             #expect(found?.mayHaveActed == false)
         }
     }
 
-    /// An identity that was not checked for validity.
+    /// An identity that the client presents even if its certificate has expired.
     private func unchecked(_ name: String) throws -> FixedIdentity {
         let real = try? fixture.files(name).identity(
             of: .platform, at: GatewayFixture.day(name == "expired" ? -100 : 1))
@@ -184,14 +184,14 @@ import Vocabulary
         async throws
     {
         try await withSandbox(fixture) { sandbox in
-            let untrusted = try await ask(sandbox.url, fixture.files("untrusted"))
+            let untrusted = try await detailsError(sandbox.url, fixture.files("untrusted"))
             #expect(untrusted?.kind == .unauthorized)
             #expect(untrusted?.status == 401)
             #expect(untrusted?.detail.contains("not issued as an identity certificate") == true)
-            let expired = try await ask(sandbox.url, unchecked("expired"))
+            let expired = try await detailsError(sandbox.url, unchecked("expired"))
             #expect(expired?.kind == .unauthorized)
             #expect(expired?.detail.contains("expired at") == true)
-            let missing = try await ask(sandbox.url, FixedIdentity(answer: .success(.none)))
+            let missing = try await detailsError(sandbox.url, FixedIdentity(answer: .success(.none)))
             #expect(missing?.kind == .unauthorized)
             #expect(missing?.detail.contains("no client certificate was presented") == true)
             for error in [untrusted, expired, missing] {
@@ -202,8 +202,7 @@ import Vocabulary
     }
 
     @Test(arguments: [TestGatewayServer.pythonTLS13, .pythonTLS12])
-    func `a server that verifies in TLS refuses them, and the alert is reported`(server: TestGatewayServer) async throws
-    {
+    func `a TLS alert that refuses the client certificate is reported`(server: TestGatewayServer) async throws {
         try await server.serve(fixture) { url in
             let cases: [(any IdentitySource, String)] = [
                 (try fixture.files("untrusted"), "does not know the CA"),
@@ -211,19 +210,19 @@ import Vocabulary
                 (FixedIdentity(answer: .success(.none)), "client certificate"),
             ]
             for (identity, words) in cases {
-                let found = try await ask(url, identity)
+                let found = try await detailsError(url, identity)
                 #expect(found?.kind == .unauthorized, "\(String(describing: found))")
                 #expect(found?.detail.contains(words) == true, "\(String(describing: found))")
                 #expect(found?.mayHaveActed == false)
             }
-            // A valid one still works.
-            #expect(try await ask(url, fixture.files("good")) == nil)
+            // A valid client certificate still works.
+            #expect(try await detailsError(url, fixture.files("good")) == nil)
         }
     }
 
     @Test func `an untrusted server receives no request, and the error says why`() async throws {
         try await withSandbox(fixture) { sandbox in
-            let found = try await ask(sandbox.url, fixture.files("good"), roots: .system)
+            let found = try await detailsError(sandbox.url, fixture.files("good"), roots: .system)
             #expect(found?.kind == .serverUntrusted)
             #expect(
                 found?.detail.contains("does not chain to a trusted root: localhost") == true,
@@ -238,7 +237,7 @@ import Vocabulary
             try await withSite(fixture, names: names, from: days.lowerBound, until: days.upperBound) { _ in
                 .answer(200, [:], [])
             } _: { site in
-                let found = try await ask("https://localhost:\(site.port)", fixture.files("good"))
+                let found = try await detailsError("https://localhost:\(site.port)", fixture.files("good"))
                 #expect(found?.kind == .serverUntrusted)
                 #expect(found?.detail.contains(words) == true, "\(String(describing: found))")
             }
@@ -252,7 +251,7 @@ import Vocabulary
             notAfter: real.notAfter, signatureAlgorithms: real.signatureAlgorithms
         ) { _, _ in throw MerchantError(.keyDamaged, "damaged") }
         try await withSandbox(fixture) { sandbox in
-            let found = try await ask(sandbox.url, FixedIdentity(answer: .success(broken)))
+            let found = try await detailsError(sandbox.url, FixedIdentity(answer: .success(broken)))
             #expect(found?.kind == .identityUnusable, "\(String(describing: found))")
         }
     }

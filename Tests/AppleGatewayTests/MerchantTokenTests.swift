@@ -58,7 +58,7 @@ import Vocabulary
         """
 
     @Test(arguments: AppleGateway.EventMethod.allCases, [false, true])
-    func `an event is read with either method, flat or wrapped`(
+    func `an event is read with either HTTP method, whether another object contains it or not`(
         method: AppleGateway.EventMethod, isWrapped: Bool
     ) async throws {
         let requests = Guarded<[TestSite.Request]>([])
@@ -125,7 +125,7 @@ import Vocabulary
     }
 
     @Test(arguments: ["ephemeralPublicKey", "wrappedKey"], [false, true])
-    func `encrypted metadata is found by its form, in the event and in its metadata`(
+    func `encrypted metadata is found by its members under any name, in the event and in its metadata`(
         key: String, isInMetadata: Bool
     ) async throws {
         let encrypted = #"{"data":"AA==","\#(key)":"BB==","publicKeyHash":"CC==","signature":"DD==","version":1.50}"#
@@ -168,7 +168,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a token's public key is read, and 202 means not yet`() async throws {
+    @Test func `a token's public key is read; with status 202 there is none yet`() async throws {
         let point = P384.KeyAgreement.PrivateKey().publicKey.x963Representation
         let suite = "HPKE_AUTH_P384_SHA384_AES_GCM_256"
         func body(_ key: String, _ suite: String) -> [UInt8] {
@@ -230,7 +230,7 @@ import Vocabulary
         try await withReply(row.status, Array(body.utf8)) { gateway in
             for call in Call.allCases {
                 let found = await failure { () throws(GatewayError) in try await perform(call, gateway) }
-                // After a 429 without Retry-After the next calls pause.
+                // After a 429, the gateway refuses the next calls without a request, so their errors have no status.
                 guard row.kind != .rateLimited || found?.status != nil else { continue }
                 #expect(found?.kind == row.kind, "\(String(describing: found))")
                 #expect(found?.detail.contains("'m1'") == true && found?.detail.contains("subStatusCode 7") == true)
@@ -239,7 +239,7 @@ import Vocabulary
     }
 
     @Test(arguments: [false, true])
-    func `every call is repeated after a failure of Apple's`(isAnswered: Bool) async throws {
+    func `event and unlink are repeated if Apple fails, with or without a response`(isAnswered: Bool) async throws {
         let requests = Guarded(0)
         try await withSite(fixture) { _ in
             requests.update { $0 += 1 }
@@ -261,7 +261,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a success with a page in place of JSON is refused`() async throws {
+    @Test func `a response with status 200 whose body is a web page is refused`() async throws {
         try await withReply(200, Array("<html></html>".utf8)) { gateway in
             let found = await failure { () throws(GatewayError) in
                 try await gateway.unlink(token, of: merchant, as: .platform)

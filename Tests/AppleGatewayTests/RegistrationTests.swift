@@ -13,7 +13,7 @@ import Vocabulary
     init() throws { fixture = try GatewayFixture.shared.get() }
 
     @Test(arguments: TestGatewayServer.allCases)
-    func `register, add, details, remove and unregister work`(server: TestGatewayServer) async throws {
+    func `domains can be registered, added, read, removed and unregistered`(server: TestGatewayServer) async throws {
         try await server.serve(fixture) { url in
             try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
                 // The path keeps every character of the identifier's alphabet.
@@ -44,7 +44,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the 100th domain is refused in Apple's words, with its details`() async throws {
+    @Test func `the 100th domain is refused, and the error has Apple's message and details`() async throws {
         try await withSandbox(fixture) { sandbox in
             try await withGateway(fixture.gateway(sandbox.url, fixture.files("good"))) { gateway in
                 try await gateway.register(.sample("shop-1", (0..<99).map { "s\($0).example.com" }))
@@ -72,7 +72,9 @@ import Vocabulary
         }
     }
 
-    @Test func `registrations survive a restart of the sandbox`() async throws {
+    @Test func `registrations survive a restart of the sandbox, even if the last line of their file is incomplete`()
+        async throws
+    {
         let scratch = try Scratch()
         var settings = SandboxGateway.Settings()
         settings.registrationsPath = scratch.path("registrations.jsonl")

@@ -39,7 +39,7 @@ import Vocabulary
         }
     }
 
-    @Test func `Apple gets the fields by their names, and the session passes byte for byte`() async throws {
+    @Test func `Apple gets each field under its name, and the session is returned byte for byte`() async throws {
         let session = Array(" {\"b\" : 1.50, \"a\":\"\\u00e9 é\",\r\n \"a\":[]}\n".utf8)
         let requests = Guarded<[TestSite.Request]>([])
         try await withReply { request in
@@ -95,7 +95,7 @@ import Vocabulary
     ]
 
     @Test(arguments: statuses)
-    func `each status has its error, with Apple's message, and is not repeated`(
+    func `each status causes its own error with Apple's message, and the request is not repeated`(
         status: Int, kind: GatewayError.Kind
     ) async throws {
         let message =
@@ -122,7 +122,7 @@ import Vocabulary
     ]
 
     @Test(arguments: unusable.indices, [200, 201])
-    func `a success whose body is no JSON object of at most 64 KiB is refused without its content`(
+    func `a session that is not a JSON object of at most 64 KiB is refused, and the error does not quote it`(
         index: Int, status: Int
     ) async throws {
         try await withReply { _ in
@@ -135,7 +135,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a session of 64 KiB passes`() async throws {
+    @Test func `a session of 64 KiB is accepted`() async throws {
         let session = Array("{\"a\":\"\(String(repeating: "x", count: 65_536 - 8))\"}".utf8)
         try await withReply { _ in
             .answer(200, [:], session)
@@ -153,7 +153,7 @@ import Vocabulary
     ]
 
     @Test(arguments: broken.indices)
-    func `a server that hangs, sends slowly, resets or speaks no HTTP ends the call in its limit`(
+    func `a call to a server that hangs, sends slowly, resets or speaks no HTTP ends in time`(
         index: Int
     ) async throws {
         let (reply, kind) = Self.broken[index]
@@ -197,7 +197,9 @@ import Vocabulary
         }
     }
 
-    @Test func `each host has its circuit breaker for sessions, which leaves registrations alone`() async throws {
+    @Test func `each host has its own circuit breaker for sessions, separate from the one for registrations`()
+        async throws
+    {
         let status = Guarded(503)
         let clock = HandMovedClock(.now)
         try await withReply({ _ in .answer(status.value, [:], Array("{}".utf8)) }, clock: clock) { site, gateway in
@@ -215,7 +217,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a pause that Apple asks for applies to one identity`() async throws {
+    @Test func `a pause that Apple asks for applies to one identity, for at most five seconds`() async throws {
         let limited = Guarded(true)
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))
         try await withSite(fixture) { _ in
@@ -229,7 +231,7 @@ import Vocabulary
             try await withGateway(gateway) { gateway in
                 #expect(await failure(gateway, as: .merchant(merchant))?.retryAfter == 60)
                 limited.value = false
-                // A buyer does not wait for the end of the pause.
+                // The call fails at once, because a buyer cannot wait for the end of the pause.
                 let next = await failure(gateway, as: .merchant(merchant))
                 #expect(next?.kind == .rateLimited)
                 #expect(next?.status == nil)

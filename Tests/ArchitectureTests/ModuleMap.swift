@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rows of modules as `Package.swift` lists them, which is their only copy.
+/// The rows of modules. Only `Package.swift` lists them.
 struct ModuleMap {
     /// The names of the arrays in the manifest, lowest row first.
     static let rowNames = [
@@ -32,7 +32,7 @@ struct ModuleMap {
     func row(of module: String) -> Int? { rows.firstIndex { $0.contains(module) } }
 }
 
-/// The project's folder and the imports in it.
+/// The project's root folder, and the imports in `Sources/`.
 enum SourceTree {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

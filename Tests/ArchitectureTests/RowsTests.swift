@@ -3,7 +3,7 @@ import Testing
 
 /// Compares every import in `Sources/` with the rows of modules in `Package.swift`.
 @Suite struct RowsTests {
-    /// Modules that only some targets may import.
+    /// Libraries that only some modules may import, and these modules.
     static let reserved: [String: Set<String>] = [
         "GRDB": ["SQLiteStore"],
         "CLibPQ": ["PostgresStore"],

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Secrets
 import Testing
 
-/// Real programs. Their sleeps are longer than every limit of a test, and are never waited for.
+/// Runs real programs. Their sleeps are longer than every time limit, so no test waits until they end.
 @Suite struct ChildProgramTests {
     private func shell(_ script: String, within limit: Duration = .seconds(20), largest: Int = 1024) -> ChildProgram {
         ChildProgram(["/bin/sh", "-c", script], within: limit, largestOutput: largest)
@@ -40,7 +40,7 @@ import Testing
         #expect(ignored == Array("ignored\n".utf8))
     }
 
-    @Test func `without input, standard input is at its end`() throws {
+    @Test func `without input, standard input is empty`() throws {
         let found = try output(shell("wc -c"))
         #expect(String(decoding: found, as: UTF8.self).contains("0"))
     }
@@ -76,7 +76,7 @@ import Testing
         #expect(!Self.isRunning(child))
     }
 
-    /// A killed process whose status nobody has read yet, a zombie, does not run.
+    /// A zombie, a killed process whose status has not been read yet, is not running.
     private static func isRunning(_ process: String) -> Bool {
         guard let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
         return !status.contains(") Z")

@@ -19,12 +19,12 @@ import Vocabulary
     }
 
     @Test(arguments: [60, 3_600, 30 * 86_400, 365 * 86_400])
-    func `backups that were made early, because the clock jumped ahead, remove no older one`(seconds: Int) {
+    func `backups that were created while the clock was ahead remove no older one`(seconds: Int) {
         let now = Self.start.adding(Self.day * 2)
         let early = (1...3).map { BackupRetention.name(at: now.adding(.seconds(seconds * $0))) }
         let backups = Self.names(days: 0...2) + early
         #expect(retention.expired(among: backups, at: now) == [])
-        // Once true time has passed they count as the newest.
+        // Once the clock has passed their times, they count as the newest.
         #expect(
             retention.expired(among: backups, at: now.adding(.seconds(seconds * 3) + Self.day * 3))
                 == Self.names(days: 0...2))

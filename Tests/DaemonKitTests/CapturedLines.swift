@@ -7,8 +7,8 @@ final class CapturedLines: Sendable {
 
     var logger: Logger { Logger(label: "test") { [self] _ in Handler(log: self) } }
 
-    /// Returns when lines with this text were logged so many times. The time limit of the suite ends a wait that is too
-    /// long.
+    /// Returns once `times` lines that contain `text` were logged. If too few are logged, the time limit of the suite
+    /// ends the test.
     func wait(for text: String, times: Int) async throws {
         while lines.withLock({ lines in lines.count { $0.contains(text) } }) < times {
             try await Task.sleep(for: .milliseconds(2))

@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `little free space is low early, and nearly full only when writes are about to fail`(
+    func `free space is low early enough to act, and nearly full only when writes are about to fail`(
         total: Int, free: Int, level: DiskSpace.Level
     ) {
         let space = DiskSpace(free: free, total: total)

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite struct FreeMemoryReturnTests {
-    /// A process with a fixed allocated size, in MiB, whose freed memory is returned but for a part.
+    /// A process that has allocated 100 MiB. Of its freed memory, all but `unreturnable` MiB can be returned.
     final class FakeProcess: Sendable {
         private let state: Mutex<(freed: Int, returns: Int)>
         private let unreturnable: Int
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `freed memory is returned only if there is much of it`() {
+    @Test func `freed memory is returned only if it is 32 MiB or more`() {
         let process = FakeProcess(freed: 31, unreturnable: 0)
         var task = process.task
         task.run()
@@ -49,7 +49,7 @@ import Testing
         #expect(process.returns == 2)
     }
 
-    @Test func `the memory of this process includes its blocks`() throws {
+    @Test func `the reported memory of this process includes an allocated block`() throws {
         let before = try #require(DaemonMemory.current)
         let block = [UInt8](unsafeUninitializedCapacity: 8 << 20) { bytes, count in
             bytes.initialize(repeating: 1)

@@ -33,11 +33,11 @@ import Vocabulary
     }
 
     @Test(arguments: ["garbage\n", "<html>403</html>\n", "\n \n"])
-    func `a file that holds something else is refused, however short`(content: String) throws {
+    func `a file that contains anything but heads is refused, however short`(content: String) throws {
         try withFile(Data(content.utf8)) { file in #expect(throws: SettingsError.self) { try file.lastLine() } }
     }
 
-    @Test func `an incomplete line that a crash left is ignored, and the next one begins after it`() throws {
+    @Test func `an incomplete line that a crash left is ignored, and the next head gets a new line`() throws {
         try withFile { file in
             try file.append(Observations.base, at: at)
             let handle = try #require(FileHandle(forWritingAtPath: path))
@@ -50,7 +50,7 @@ import Vocabulary
         }
     }
 
-    @Test func `zeros that a crash left hide no head, and a file that was overwritten with zeros is refused`() throws {
+    @Test func `zeros that a crash left hide no head, and a file that ends with 70,000 zeros is refused`() throws {
         try withFile { file in
             try file.append(head, at: at)
             func append(_ count: Int) throws {

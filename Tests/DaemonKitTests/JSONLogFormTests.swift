@@ -52,7 +52,7 @@ import Testing
         #expect(!line("request", ["program": "x\(character)y"]).contains(character))
     }
 
-    @Test func `a field with the name of a member of every line gets a prefix`() throws {
+    @Test func `a field with the name of a fixed member of the line gets a prefix`() throws {
         let members = try decoded(line("request", ["level": "x", "time": "y", "message": "z"]))
         #expect(members["level"] == "warning" && members["message"] == "request")
         #expect(members["field.level"] == "x" && members["field.time"] == "y" && members["field.message"] == "z")

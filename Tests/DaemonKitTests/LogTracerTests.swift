@@ -24,7 +24,7 @@ import Tracing
         LogTracer(Logger(label: "test") { [lines] _ in LineLogHandler(.json) { lines.append($0) } })
     }
 
-    @Test func `a server's span is the one that the response names, and a child span is in the same trace`() throws {
+    @Test func `a server's span has the identifier of its trace context, and its child is in the same trace`() throws {
         let trace = try #require(
             TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))
         let tracer = tracer

@@ -19,7 +19,7 @@ import Testing
         return all.first ?? ""
     }
 
-    @Test("a line has time, level, message and the metadata by name, and ends once")
+    @Test("a line has time, level, message and the metadata by name, and one line feed")
     func whole() {
         let line = line("request forbidden", ["uid": "1001", "path": "/v1/keys/{publicKeyHash}"])
         let match = line.wholeMatch(
@@ -39,7 +39,7 @@ import Testing
         #expect(line("request", ["program": "\(program)"]).hasSuffix(" message=request program=\(expected)\n"))
     }
 
-    @Test func `a field with the name of a field of every line gets a prefix`() {
+    @Test func `a field with the name of a fixed field of the line gets a prefix`() {
         let line = line("request", ["level": "x", "time": "y", "message": "z"])
         #expect(line.contains("Z level=warning message=request field.level=x field.message=z field.time=y\n"))
     }

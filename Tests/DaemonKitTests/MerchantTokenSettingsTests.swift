@@ -71,15 +71,15 @@ import Vocabulary
         #expect(try refusal("merchant-tokens: {\(name): \(value)}").contains("merchant-tokens.\(name)"))
     }
 
-    @Test func `a hook for usage information needs a private key, and the other way round`() throws {
+    @Test func `a hook for usage information needs a private key, and the key needs the hook`() throws {
         #expect(try read("log: {level: debug}").usageInformation == nil)
-        let both = try read(
+        let hook = try read(
             "merchant-tokens: {usage-information: {url: 'http+unix://%2Frun%2Fusage.sock/', private-key: /key.pem}}"
         ).usageInformation
-        #expect(both?.privateKey == "/key.pem" && both?.timeLimit == .seconds(5))
-        for one in ["url: 'http://127.0.0.1:9000/'", "private-key: /key.pem"] {
+        #expect(hook?.privateKey == "/key.pem" && hook?.timeLimit == .seconds(5))
+        for incomplete in ["url: 'http://127.0.0.1:9000/'", "private-key: /key.pem"] {
             #expect(
-                try refusal("merchant-tokens: {usage-information: {\(one)}}").contains(
+                try refusal("merchant-tokens: {usage-information: {\(incomplete)}}").contains(
                     "merchant-tokens.usage-information.private-key"))
         }
         let remote = "merchant-tokens: {usage-information: {url: 'http://192.0.2.1/', private-key: /key.pem}}"

@@ -97,7 +97,7 @@ import Testing
             } == 1)
     }
 
-    @Test func `a check cannot check a systemd credential and says so, and a start without the credential is refused`()
+    @Test func `a check warns that it cannot read a systemd credential, and a start without the credential is refused`()
         throws
     {
         var settings = fixture.validSettings(0)
@@ -120,7 +120,7 @@ import Testing
         #expect(throws: SettingsError.self) { try prepare(.check(runsCommands: false), credentials) }
     }
 
-    @Test func `a credential as the previous master key is a warning of a check`() throws {
+    @Test func `a check warns that it cannot read a credential with the previous master key`() throws {
         let warnings = try prepare { $0[yaml: "master-key.previous.source"] = "systemd-credential" }.warnings
         #expect(
             warnings.count { $0.contains("'master-key.previous'") && $0.contains("not checked") } == 1, "\(warnings)")

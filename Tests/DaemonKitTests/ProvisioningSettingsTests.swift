@@ -27,7 +27,7 @@ import Testing
         #expect(try read("sockets: {issuer: {path: /run/i.sock}}").provisioning == nil)
     }
 
-    @Test func `one setting of the group switches provisioning on, and the switch decides`() throws {
+    @Test func `any setting of the group switches provisioning on, unless enabled is false`() throws {
         #expect(try read("provisioning: {enabled: true}").provisioning?.isEnabled == true)
         #expect(try read("provisioning: {enabled: false}").provisioning?.isEnabled == false)
         #expect(try read("provisioning: {audit-last-four-digits: true}").provisioning?.isEnabled == true)
@@ -35,7 +35,7 @@ import Testing
         #expect(variable.provisioning?.isEnabled == true)
     }
 
-    @Test func `a switch without a value is refused, because its absence does not switch off`() throws {
+    @Test func `enabled without a value is refused, because provisioning would not be switched off`() throws {
         #expect(try refusal("provisioning: {enabled: , validity-period: checked}").contains("provisioning.enabled"))
         #expect(try refusal("provisioning: {enabled: maybe}").contains("provisioning.enabled"))
     }

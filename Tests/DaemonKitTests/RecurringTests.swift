@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a task keeps its state from round to round and finishes once with it`(mayBlock: Bool) async throws {
+    func `a task keeps its state from round to round, and finishes once, with this state`(mayBlock: Bool) async throws {
         let record = Record()
         try await run(
             Recurring(every: .milliseconds(1), mayBlock: mayBlock, Counter(record: record)), record, untilRound: 3)
@@ -110,7 +110,7 @@ import Testing
                 Recurring(every: .milliseconds(1), Counter(record: record)),
             ], logger: Logger(label: "test"))
         async let ended: Void = group.run()
-        // A task without a lease has run often before the lease begins.
+        // The task without a lease runs often first. A task that ignored its lease would run too.
         for await round in record.begun where round >= 20 { break }
         lease.setEnd(.now + .seconds(3600))
         for await isValid in rounds {

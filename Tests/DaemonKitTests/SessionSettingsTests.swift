@@ -38,7 +38,7 @@ import Vocabulary
     }
 
     @Test(
-        "a wrong value names its setting",
+        "an invalid value is refused with the name of its setting",
         arguments: [
             ("time-limit", "0s"), ("time-limit", "61s"), ("time-limit", "soon"),
             ("validation-hosts", "['https://apple-pay-gateway.apple.com']"),

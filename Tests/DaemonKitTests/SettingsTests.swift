@@ -42,7 +42,7 @@ import Vocabulary
         #expect(settings.logLevel == .info && settings.explicitlySet.isEmpty)
     }
 
-    @Test func `an environment variable wins over the file`() throws {
+    @Test func `an environment variable takes precedence over the file`() throws {
         let settings = try read("log:\n  level: debug\n", environment: ["MERCHANTKEYD_LOG_LEVEL": "error"])
         #expect(settings.logLevel == .error)
     }
@@ -50,7 +50,7 @@ import Vocabulary
     @Test func `every setting outside a list of mappings can come from its environment variable`() throws {
         for declaration in SettingsCatalog.standard.declarations where declaration.environmentName != nil {
             let name = try #require(declaration.environmentName)
-            // Most formats refuse the text, by the setting's name; the others show it among what is set.
+            // Most settings refuse the text, and the error names them. The others accept it, and are listed as set.
             let seen: String
             // The command line would override the variable.
             let directory = declaration.name == "state-directory" ? nil : "/state"
@@ -93,7 +93,7 @@ import Vocabulary
         #expect(error.problems.count == names.count, "\(error.problems)")
     }
 
-    @Test func `every setting is in force with its value as it is written, and says where it comes from`() throws {
+    @Test func `every setting in force is listed once, with its value as it is written and with its origin`() throws {
         let settings = try read(
             "backup:\n  directory: /backups\n  every: 12h\ncallers:\n  - uid: 5\n    permits: [read, resolve]\n",
             environment: ["MERCHANTKEYD_BACKUP_KEEP": "7"])
@@ -123,7 +123,7 @@ import Vocabulary
         #expect(set.warningAfter == .seconds(86_400) && set.criticalAfter == nil && !set.isScheduled)
     }
 
-    @Test func `what is set is reported by name, as config check prints it`() throws {
+    @Test func `the settings that are set are listed by name, as config check prints them`() throws {
         let settings = try read("backup:\n  directory: /backups\n  every: 12h\n")
         #expect(settings.explicitlySet.map(\.name) == ["backup.directory", "backup.every"])
         let backup = try #require(settings.backup)
@@ -194,7 +194,7 @@ import Vocabulary
         #expect(try refusal(yaml).contains(name))
     }
 
-    @Test func `a setting is declared once and its default is valid`() {
+    @Test func `each setting is declared once, with a summary and a default`() {
         let declarations = SettingsCatalog.standard.declarations
         #expect(Set(declarations.map(\.name)).count == declarations.count)
         for declaration in declarations {

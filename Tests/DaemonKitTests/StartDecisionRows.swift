@@ -6,8 +6,8 @@ import Vocabulary
 enum Rows {
     typealias Row = StartDecisionTests.Row
 
-    /// A row, or more, for each row of the table of storage failures in the documentation. The failures that the decision does not
-    /// depend on open the database; the tests of the store say what happens then.
+    /// One or more rows for each row of the table of storage failures in the documentation. A failure on which the
+    /// decision does not depend has the outcome `opens`; the tests of the store check what happens then.
     static let storage: [Row] = [
         Row("storage: the disk was full when the last daemon was killed", .opens) { $0 = Observations.afterKill },
         Row("storage: a write failed, and the daemon was shut down cleanly", .opens),
@@ -62,7 +62,10 @@ enum Rows {
         Row("storage: another program checkpointed the log after a kill", .opens) {
             $0 = Observations.afterCheckpointElsewhere
         },
-        Row("storage: the same, and the machine was restarted", .refusesUnlessAccepted([.logMissing])) {
+        Row(
+            "storage: the log was checkpointed elsewhere, and the machine restarted",
+            .refusesUnlessAccepted([.logMissing])
+        ) {
             $0 = Observations.afterCheckpointElsewhere
             $0.bootIdentifier = "boot-2"
         },
@@ -83,7 +86,7 @@ enum Rows {
             $0.auditComparison?.headInDatabase = nil
         },
         Row(
-            "storage: an interrupted first start left the database, and the lock file is of an earlier one",
+            "storage: an interrupted first start left the database, and the lock file is of an earlier database",
             .refusesUnlessAccepted([.databaseMissing])
         ) { $0.auditComparison = .init(differenceFromLockFile: "record 12 is missing") },
         Row("storage: the database is empty", .refusesUnlessAccepted([.databaseMissing])) {
@@ -106,7 +109,7 @@ enum Rows {
             $0 = Observations.afterKill
             $0.lockFile.head = $0.lockFile.head?.asWrittenAtShutdown
         },
-        Row("a log-less restart of the machine after a shutdown that left the log to another program", .opens) {
+        Row("a restart of the machine without a log, after a shutdown that left it to another program", .opens) {
             $0 = Observations.afterCheckpointElsewhere
             $0.lockFile.head = $0.lockFile.head?.asWrittenAtShutdown
             $0.bootIdentifier = "boot-2"

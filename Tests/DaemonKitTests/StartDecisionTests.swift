@@ -12,7 +12,7 @@ import Vocabulary
             case warns([StartFinding.Code])
             /// The daemon starts and audits the loss.
             case opensWithLoss(StartFinding.Code)
-            /// `--accept-older-database` starts the daemon; the loss is audited.
+            /// The daemon starts only with `--accept-older-database`, and then audits the losses.
             case refusesUnlessAccepted([StartFinding.Code])
             case refuses(StartFinding.Code)
         }
@@ -31,7 +31,7 @@ import Vocabulary
     }
 
     @Test(arguments: Rows.all)
-    func `the observation alone decides`(row: Row) {
+    func `each observation has its decision, without and with --accept-older-database`(row: Row) {
         let plain = Codes(StartDecision(on: row.observation, acceptsOlderDatabase: false))
         let accepted = Codes(StartDecision(on: row.observation, acceptsOlderDatabase: true))
         switch row.outcome {
@@ -48,7 +48,7 @@ import Vocabulary
         }
     }
 
-    @Test func `every code is decided by some row`() {
+    @Test func `every code of a finding occurs in some row`() {
         let rows = Rows.all
         let decided = Set(rows.flatMap { $0.observation.findings.map(\.code) })
         #expect(Set(StartFinding.Code.allCases).subtracting(decided) == [])

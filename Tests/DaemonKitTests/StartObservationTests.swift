@@ -3,7 +3,7 @@ import MerchantCore
 import SQLiteStore
 import Testing
 
-/// Which question about the audit an observation leads to: to answer one, the whole database is read.
+/// Which question about the audit an observation leads to. To answer a question, the daemon reads the whole database.
 @Suite struct StartObservationTests {
     private let head = Observations.head
 
@@ -12,11 +12,11 @@ import Testing
         #expect(Observations.firstStart.auditQuestion == nil)
     }
 
-    @Test func `beneath a log the file holds what it held when the log was started`() {
+    @Test func `beneath a log, the question is about the last record before the log was started`() {
         #expect(Observations.afterKill.auditQuestion == .isMissingFromIntactFile(Observations.base))
     }
 
-    @Test func `beneath a log that was restarted the file holds the last record`() {
+    @Test func `beneath a log that was restarted, the question is about the last record in the lock file`() {
         var observation = Observations.afterKill
         observation.logGeneration = "generation-2"
         #expect(observation.auditQuestion == .isMissingFromIntactFile(head))
@@ -40,7 +40,7 @@ import Testing
         #expect(elsewhere.auditQuestion == .isInIntactDatabase(head))
     }
 
-    @Test func `what is decided without an answer raises no question`() {
+    @Test func `an observation that is decided without an answer raises no question`() {
         var observation = Observations.afterCheckpointElsewhere
         observation.hasSharedMemory = true
         #expect(observation.auditQuestion == nil)
@@ -67,7 +67,7 @@ import Testing
         LockFileContent(content.lines.map { Substring($0) })
     }
 
-    @Test func `marks are read as they were written`() {
+    @Test func `the content is read as it was written`() {
         var content = LockFileContent(expectsLog: true)
         content.inodeIfReplaced = 42
         content.head = LockFileContent.Head(head, onBoot: "boot-1")
@@ -109,7 +109,7 @@ import Testing
         #expect(Self.read(content).masterKeySource == "file /a open")
     }
 
-    @Test func `nothing can follow the head of a shutdown, or one of this boot`() {
+    @Test func `no later change is possible after the head of a shutdown, or after a head of this boot`() {
         #expect(LockFileContent.Head(head, onBoot: "boot-1").whyLaterChangesArePossible(onBoot: "boot-1") == nil)
         let written = LockFileContent.Head(head, onBoot: "boot-1").asWrittenAtShutdown
         #expect(written.whyLaterChangesArePossible(onBoot: "boot-2") == nil)

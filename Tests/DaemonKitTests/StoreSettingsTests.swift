@@ -37,7 +37,7 @@ import Testing
                 == "/etc/merchantkeyd/database.password")
     }
 
-    @Test func `on PostgreSQL no backup is missing by default`() throws {
+    @Test func `on PostgreSQL a missing backup is not reported by default`() throws {
         let settings = try Self.read("environment: production\n" + Self.postgresql(Self.socket))
         #expect(settings.backupPolicy.warningAfter == nil && settings.backupPolicy.criticalAfter == nil)
         for name in ["backup.missing.warn-after", "backup.missing.critical-after"] {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["directory: /backups", "missing:\n    critical-after: 7d"])
-    func `on PostgreSQL a backup can be missing if the settings say so`(_ backup: String) throws {
+    func `on PostgreSQL a missing backup is reported if a setting of backups requires it`(_ backup: String) throws {
         let settings = try Self.read(
             "environment: production\nbackup:\n  \(backup)\n" + Self.postgresql(Self.socket))
         #expect(settings.backupPolicy.criticalAfter == .seconds(7 * 86_400))
@@ -54,7 +54,7 @@ import Testing
 
     struct Refused: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// The settings that the problems name, one each.
+        /// The settings that the problems name: each problem names one.
         let names: [String]
         let yaml: String
     }
@@ -100,7 +100,7 @@ import Testing
     private static let secret = "correct-horse"
 
     @Test(arguments: refused)
-    func `settings that do not fit together are refused by name, without a secret`(_ row: Refused) throws {
+    func `invalid settings are refused by name, and the error does not contain the secret`(_ row: Refused) throws {
         let error = try #require(throws: SettingsError.self) { try Self.read(row.yaml) }
         #expect(error.problems.count == row.names.count, "\(error.problems)")
         for name in row.names { #expect(error.problems.count { $0.contains("'\(name)'") } == 1, "\(error.problems)") }

@@ -5,7 +5,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-/// The daemon's watchdog signals depend on its parts, not on a timer.
+/// The daemon sends watchdog signals only while all of its parts respond.
 @Suite(.timeLimit(.minutes(1))) struct WatchdogTests {
     private let scratch: Scratch
     private let socket: NotifySocket
@@ -56,13 +56,13 @@ import Testing
         #expect(database.questions == 1)
         loops.hang()
         #expect(await check.silentParts(after: .milliseconds(5)) == ["database", "loops"])
-        // The late answers count as watchdog signals.
+        // A part that has answered late is no longer silent.
         database.recover()
         loops.recover()
         #expect(await check.silentParts(after: .seconds(30)) == [])
     }
 
-    @Test func `while a part hangs, systemd gets no sign of life, and gets it again when the part answers`()
+    @Test func `while a part hangs, systemd gets no watchdog signal, and gets it again when the part answers`()
         async throws
     {
         let part = Part()
@@ -75,7 +75,7 @@ import Testing
         #expect(await message(within: 10) == "WATCHDOG=1")
         part.hang()
         try await log.wait(for: "waitingFor=database", times: 1)
-        // What was sent before the part hung.
+        // Drops the signals that were sent before the part hung.
         while await message(within: 0) != nil {}
         try await log.wait(for: "waitingFor=database", times: 3)
         #expect(await message(within: 0) == nil)

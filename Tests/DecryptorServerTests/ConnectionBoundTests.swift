@@ -9,15 +9,15 @@ import Vocabulary
 
 @Suite("A connection's limits")
 struct ConnectionBoundTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
 
     @Test("A body beyond the limit is 413 and closes the connection", arguments: [true, false])
     func tooLarge(isChunked: Bool) async throws {
-        let hash = stage.addKey()
-        try await stage.serve { _ in
+        let hash = server.addKey()
+        try await server.serve { _ in
             let target = "/v1/keys/\(hash.base64URL)/symmetric-key"
             let body = String(repeating: " ", count: 65_537)
-            let (reply, after) = try await stage.client { client in
+            let (reply, after) = try await server.client { client in
                 if isChunked {
                     client.send("POST \(target) HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n")
                     client.send("10001\r\n\(body)\r\n0\r\n\r\n")
@@ -30,7 +30,7 @@ struct ConnectionBoundTests {
             #expect(reply?.fields["connection"] == "close")
             #expect(after == nil)
             // One byte less is accepted and parsed.
-            #expect(try await stage.ask("POST", target, String(body.dropLast())).status == 400)
+            #expect(try await server.ask("POST", target, String(body.dropLast())).status == 400)
         }
     }
 
@@ -38,8 +38,8 @@ struct ConnectionBoundTests {
         "A request that breaks HTTP's rules gets a problem document, and the connection is closed",
         arguments: HTTPRuleCase.refused)
     func brokenRules(_ example: HTTPRuleCase) async throws {
-        try await stage.serve { _ in
-            let (reply, after) = try await stage.client { client in
+        try await server.serve { _ in
+            let (reply, after) = try await server.client { client in
                 client.send(example.bytes)
                 return (try client.reply(), try client.reply())
             }
@@ -54,8 +54,8 @@ struct ConnectionBoundTests {
         "A request that ends its connection is answered, and the connection is closed",
         arguments: HTTPRuleCase.answeredOnce)
     func answeredOnce(_ example: HTTPRuleCase) async throws {
-        try await stage.serve { _ in
-            let (reply, after) = try await stage.client { client in
+        try await server.serve { _ in
+            let (reply, after) = try await server.client { client in
                 client.send(example.bytes)
                 return (try client.reply(), try client.reply())
             }
@@ -67,8 +67,8 @@ struct ConnectionBoundTests {
 
     @Test("A caller without a permit gets one refusal for each connection, whatever it pipelines")
     func oneRefusal() async throws {
-        try await stage.serve(policy: Stage.policy([])) { _ in
-            let (reply, after) = try await stage.client { client in
+        try await server.serve(policy: DecryptorTestServer.policy([])) { _ in
+            let (reply, after) = try await server.client { client in
                 client.send(String(repeating: SocketClient.request("GET", "/v1/health"), count: 100))
                 return (try client.reply(), try client.reply())
             }
@@ -81,8 +81,8 @@ struct ConnectionBoundTests {
     @Test(
         "Hundreds of pipelined requests are answered in the order of the requests, and then a malformed one is refused")
     func manyPipelined() async throws {
-        try await stage.serve { _ in
-            let (statuses, after) = try await stage.client { client in
+        try await server.serve { _ in
+            let (statuses, after) = try await server.client { client in
                 for number in 0..<200 {
                     client.send(SocketClient.request("GET", number % 2 == 0 ? "/v1/health" : "/none"))
                 }
@@ -104,8 +104,8 @@ struct ConnectionBoundTests {
     func slowLoris(text: String) async throws {
         var limits = Limits()
         limits.requestTime = .milliseconds(150)
-        try await stage.serve(limits: limits) { _ in
-            let (replies, took) = try await stage.client { client in
+        try await server.serve(limits: limits) { _ in
+            let (replies, took) = try await server.client { client in
                 let start = ContinuousClock.now
                 client.send(SocketClient.request("GET", "/v1/health"))
                 let health = try client.reply()
@@ -121,8 +121,8 @@ struct ConnectionBoundTests {
     func drip() async throws {
         var limits = Limits()
         limits.requestTime = .milliseconds(200)
-        try await stage.serve(limits: limits) { _ in
-            let sent = try await stage.client { client in
+        try await server.serve(limits: limits) { _ in
+            let sent = try await server.client { client in
                 var sent = 0
                 while sent < 200, client.send("G") {
                     sent += 1
@@ -136,14 +136,14 @@ struct ConnectionBoundTests {
 
     @Test("An idle connection is closed after the idle time, one that waits for its response is not")
     func idle() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        let slow = Stage.slowRequest(rsa)
+        let rsa = server.addKey(algorithm: .rsaV1)
+        let slow = DecryptorTestServer.slowRequest(rsa)
         var limits = Limits()
         limits.idleTime = .milliseconds(100)
-        try await stage.serve(limits: limits) { _ in
-            #expect(try await stage.client { try $0.reply() } == nil)
-            let gate = stage.closeGate()
-            let status = try await stage.client { client in
+        try await server.serve(limits: limits) { _ in
+            #expect(try await server.client { try $0.reply() } == nil)
+            let gate = server.closeGate()
+            let status = try await server.client { client in
                 client.send(slow)
                 usleep(400_000)
                 gate.open()
@@ -153,13 +153,13 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("A connection beyond the limit gets 503 with Retry-After, until another one closes")
+    @Test("A connection beyond the limit gets 503 with Retry-After; after another one closes, a new one is served")
     func connectionBound() async throws {
         var limits = Limits()
         limits.connections.total = 3
-        try await stage.serve(limits: limits) { _ in
-            let path = stage.socketPath
-            let refused = try await stage.blocking {
+        try await server.serve(limits: limits) { _ in
+            let path = server.socketPath
+            let refused = try await server.blocking {
                 let open = try (0..<3).map { _ in try SocketClient(path) }
                 for client in open { #expect(try client.ask("GET", "/v1/health").status == 200) }
                 let further = try SocketClient(path)
@@ -172,7 +172,7 @@ struct ConnectionBoundTests {
             #expect(refused?.fields["retry-after"] == "1")
             #expect(refused?.fields["connection"] == "close")
             var status = 503
-            while status == 503 { status = try await stage.ask("GET", "/v1/health").status }
+            while status == 503 { status = try await server.ask("GET", "/v1/health").status }
             #expect(status == 200)
         }
     }
@@ -181,9 +181,9 @@ struct ConnectionBoundTests {
     func withoutPermit() async throws {
         var limits = Limits()
         limits.connections.withoutPermit = 2
-        try await stage.serve(limits: limits, policy: Stage.policy([])) { _ in
-            let path = stage.socketPath
-            let statuses = try await stage.blocking {
+        try await server.serve(limits: limits, policy: DecryptorTestServer.policy([])) { _ in
+            let path = server.socketPath
+            let statuses = try await server.blocking {
                 let open = try (0..<2).map { _ in try SocketClient(path) }
                 return try withExtendedLifetime(open) {
                     let admitted = try open.map { try $0.ask("GET", "/v1/health").status }
@@ -195,18 +195,19 @@ struct ConnectionBoundTests {
         }
     }
 
-    @Test("Requests beyond the limit of waiting ones get 503 with Retry-After; quick ones are still answered")
+    @Test(
+        "Requests beyond the limit of waiting requests get 503 with Retry-After; those that need not wait are answered")
     func waitingBound() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        let hash = stage.addKey()
-        let slow = Stage.slowRequest(rsa)
+        let rsa = server.addKey(algorithm: .rsaV1)
+        let hash = server.addKey()
+        let slow = DecryptorTestServer.slowRequest(rsa)
         var limits = Limits()
         limits.waitingRequests = 2
-        try await stage.serve(limits: limits) { _ in
-            _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)")
-            let gate = stage.closeGate()
-            let path = stage.socketPath
-            let (third, quick, waited) = try await stage.blocking {
+        try await server.serve(limits: limits) { _ in
+            _ = try await server.ask("GET", "/v1/keys/\(hash.base64URL)")
+            let gate = server.closeGate()
+            let path = server.socketPath
+            let (third, quick, waited) = try await server.blocking {
                 let first = try SocketClient(path)
                 first.send(slow + slow + slow)
                 first.send(SocketClient.request("GET", "/v1/keys/\(hash.base64URL)"))

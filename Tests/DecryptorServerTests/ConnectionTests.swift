@@ -6,18 +6,18 @@ import Vocabulary
 
 @Suite("Connections")
 struct ConnectionTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
 
     @Test("The socket has its mode, and curl can use it")
     func curl() async throws {
-        let hash = stage.addKey()
-        try await stage.serve { _ in
+        let hash = server.addKey()
+        try await server.serve { _ in
             var found = stat()
-            #expect(stat(stage.socketPath, &found) == 0)
+            #expect(stat(server.socketPath, &found) == 0)
             #expect(found.st_mode & 0o7777 == 0o660)
             #expect(found.st_mode & S_IFMT == S_IFSOCK)
-            let path = stage.socketPath
-            let output = try await stage.blocking {
+            let path = server.socketPath
+            let output = try await server.blocking {
                 let command =
                     "curl -sS --http2 --unix-socket \(path) http://localhost/v1/keys/\(hash.base64URL) -w ' %{http_code}' 2>&1"
                 guard let pipe = popen(command, "r") else { return "" }
@@ -28,21 +28,21 @@ struct ConnectionTests {
             #expect(output.hasSuffix(" 200"))
             #expect(output.contains(hash.base64))
         }
-        #expect(access(stage.socketPath, F_OK) != 0)
+        #expect(access(server.socketPath, F_OK) != 0)
     }
 
     @Test("Pipelined requests are answered in the order of the requests, also where a slow one precedes a quick one")
     func order() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        let keys = (0..<30).map { _ in stage.addKey() }
-        let slow = Stage.slowRequest(rsa)
-        try await stage.serve { _ in
-            let gate = stage.closeGate()
+        let rsa = server.addKey(algorithm: .rsaV1)
+        let keys = (0..<30).map { _ in server.addKey() }
+        let slow = DecryptorTestServer.slowRequest(rsa)
+        try await server.serve { _ in
+            let gate = server.closeGate()
             let text = keys.enumerated().map { index, hash in
                 (index % 7 == 0 ? slow : "") + SocketClient.request("GET", "/v1/keys/\(hash.base64URL)")
                     + SocketClient.request("GET", "/v1/nothing/\(index)")
             }.joined()
-            let replies = try await stage.client { client in
+            let replies = try await server.client { client in
                 client.send(text)
                 gate.awaitArrivals(1)
                 gate.open()
@@ -60,14 +60,14 @@ struct ConnectionTests {
 
     @Test("At the limit of unanswered requests nothing more is read until some are answered")
     func backpressure() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        let hash = stage.addKey()
-        let slow = Stage.slowRequest(rsa)
+        let rsa = server.addKey(algorithm: .rsaV1)
+        let hash = server.addKey()
+        let slow = DecryptorTestServer.slowRequest(rsa)
         var limits = Limits()
         limits.pipelinedRequests = 1
-        try await stage.serve(limits: limits) { _ in
-            let gate = stage.closeGate()
-            let (isFull, statuses) = try await stage.client { client in
+        try await server.serve(limits: limits) { _ in
+            let gate = server.closeGate()
+            let (isFull, statuses) = try await server.client { client in
                 client.send(slow)
                 // More than the buffers of a socket: the client can send all of it only if the server continues to read.
                 let request = SocketClient.request("GET", "/v1/keys/\(hash.base64URL)")
@@ -88,11 +88,11 @@ struct ConnectionTests {
 
     @Test("A client that closes its sending side still gets every response before the connection is closed")
     func halfClosed() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        let slow = Stage.slowRequest(rsa)
-        try await stage.serve { _ in
-            let gate = stage.closeGate()
-            let replies = try await stage.client { client in
+        let rsa = server.addKey(algorithm: .rsaV1)
+        let slow = DecryptorTestServer.slowRequest(rsa)
+        try await server.serve { _ in
+            let gate = server.closeGate()
+            let replies = try await server.client { client in
                 client.send(slow + SocketClient.request("GET", "/v1/health"))
                 client.finishSending()
                 gate.awaitArrivals(1)
@@ -111,8 +111,8 @@ struct ConnectionTests {
             "GET /v1/health HTTP/1.1\r\nHost: d\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
         ])
     func closes(text: String) async throws {
-        try await stage.serve { _ in
-            let replies = try await stage.client { client in
+        try await server.serve { _ in
+            let replies = try await server.client { client in
                 client.send(text + SocketClient.request("GET", "/v1/health"))
                 return [try client.reply(), try client.reply()]
             }
@@ -124,14 +124,14 @@ struct ConnectionTests {
 
     @Test("A client that waits for 100 Continue gets it")
     func expectContinue() async throws {
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        try await stage.serve { _ in
-            let replies = try await stage.client { client in
+        let rsa = server.addKey(algorithm: .rsaV1)
+        try await server.serve { _ in
+            let replies = try await server.client { client in
                 client.send(
-                    "POST /v1/keys/\(rsa.base64URL)/symmetric-key HTTP/1.1\r\nHost: d\r\nExpect: 100-continue\r\nContent-Length: \(Stage.wrappedKey.utf8.count)\r\n\r\n"
+                    "POST /v1/keys/\(rsa.base64URL)/symmetric-key HTTP/1.1\r\nHost: d\r\nExpect: 100-continue\r\nContent-Length: \(DecryptorTestServer.wrappedKey.utf8.count)\r\n\r\n"
                 )
                 let interim = try client.reply()
-                client.send(Stage.wrappedKey)
+                client.send(DecryptorTestServer.wrappedKey)
                 return [interim, try client.reply()]
             }
             #expect(replies.map { $0?.status } == [100, 200])

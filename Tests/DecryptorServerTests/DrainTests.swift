@@ -10,23 +10,23 @@ import Vocabulary
 /// The end of the server: a client that reads `Connection: close` and connects again loses no request.
 @Suite("Shutdown")
 struct DrainTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
     private static let health = SocketClient.request("GET", "/v1/health")
 
     @Test func `at shutdown every request that has arrived is answered, and the last response closes the connection`()
         async throws
     {
-        let slow = Stage.slowRequest(stage.addKey(algorithm: .rsaV1))
-        let gate = stage.closeGate()
-        try await stage.serve { group in
-            let path = stage.socketPath
-            let (busy, idle) = try await stage.blocking {
+        let slow = DecryptorTestServer.slowRequest(server.addKey(algorithm: .rsaV1))
+        let gate = server.closeGate()
+        try await server.serve { group in
+            let path = server.socketPath
+            let (busy, idle) = try await server.blocking {
                 let busy = try SocketClient(path)
                 busy.send(slow + String(repeating: Self.health, count: 100))
                 return (Handed(busy), try Handed(SocketClient(path)))
             }
             await group.triggerGracefulShutdown()
-            try await stage.blocking {
+            try await server.blocking {
                 // When the idle connection closes, the shutdown has begun on every connection.
                 #expect(try idle.client.reply() == nil)
                 busy.client.send(String(repeating: Self.health, count: 100))
@@ -43,11 +43,11 @@ struct DrainTests {
     @Test func `at shutdown a client that keeps asking gets every answer, and reads that the connection closes`()
         async throws
     {
-        try await stage.serve { group in
-            let path = stage.socketPath
-            let client = try await stage.blocking { Handed(try SocketClient(path)) }
+        try await server.serve { group in
+            let path = server.socketPath
+            let client = try await server.blocking { Handed(try SocketClient(path)) }
             await group.triggerGracefulShutdown()
-            try await stage.blocking {
+            try await server.blocking {
                 var reply = try client.client.ask("GET", "/v1/health")
                 while reply.fields["connection"] == nil {
                     #expect(reply.status == 200)
@@ -60,11 +60,11 @@ struct DrainTests {
     }
 
     @Test func `at shutdown a connection that stays idle closes, after which no byte can be sent`() async throws {
-        try await stage.serve { group in
-            let path = stage.socketPath
-            let client = try await stage.blocking { Handed(try SocketClient(path)) }
+        try await server.serve { group in
+            let path = server.socketPath
+            let client = try await server.blocking { Handed(try SocketClient(path)) }
             await group.triggerGracefulShutdown()
-            try await stage.blocking {
+            try await server.blocking {
                 let reply = try client.client.reply()
                 #expect(reply == nil)
                 #expect(!client.client.send(Self.health))
@@ -78,17 +78,17 @@ struct DrainTests {
     func partialRequest(part: String, rest: String, status: Int) async throws {
         var limits = Limits()
         limits.idleGrace = .milliseconds(20)
-        try await stage.serve(limits: limits) { group in
-            let path = stage.socketPath
-            let client = try await stage.blocking {
+        try await server.serve(limits: limits) { group in
+            let path = server.socketPath
+            let client = try await server.blocking {
                 let client = try SocketClient(path)
                 #expect(try client.ask("GET", "/v1/health").status == 200)
                 client.send(part)
                 return Handed(client)
             }
-            let idle = try await stage.blocking { Handed(try SocketClient(path)) }
+            let idle = try await server.blocking { Handed(try SocketClient(path)) }
             await group.triggerGracefulShutdown()
-            try await stage.blocking {
+            try await server.blocking {
                 // The idle connection closes when the time for idle connections is over.
                 #expect(try idle.client.reply() == nil)
                 client.client.send(rest)
@@ -104,14 +104,14 @@ struct DrainTests {
     @Test func `a client that does not read its responses does not delay the shutdown beyond the drain time`()
         async throws
     {
-        let hash = stage.addKey()
+        let hash = server.addKey()
         var limits = Limits()
         limits.drainTime = .milliseconds(200)
         var start = ContinuousClock.now
         var client: Handed?
-        try await stage.serve(limits: limits) { group in
-            let path = stage.socketPath
-            client = try await stage.blocking {
+        try await server.serve(limits: limits) { group in
+            let path = server.socketPath
+            client = try await server.blocking {
                 let client = try SocketClient(path)
                 let request = SocketClient.request("GET", "/v1/keys/\(hash.base64URL)")
                 _ = client.sendWithoutWaiting(String(repeating: request, count: 20_000), until: .milliseconds(200))
@@ -133,14 +133,14 @@ struct DrainTests {
         defer { close(listener.descriptor) }
         for round in 0..<3 {
             // A connection that waits in the kernel's queue while no server runs.
-            let waiting = try await stage.blocking {
+            let waiting = try await server.blocking {
                 let client = try SocketClient(path)
                 client.send(Self.health)
                 return Handed(client)
             }
             let inherited = try InheritedSocket(descriptor: dup(listener.descriptor), name: "decryptor")
-            try await stage.serve(socket: SocketSource(path: path, mode: 0o660, inherited: inherited)) { _ in
-                let status = try await stage.blocking { try waiting.client.reply()?.status }
+            try await server.serve(socket: SocketSource(path: path, mode: 0o660, inherited: inherited)) { _ in
+                let status = try await server.blocking { try waiting.client.reply()?.status }
                 #expect(status == 200, "round \(round)")
             }
         }

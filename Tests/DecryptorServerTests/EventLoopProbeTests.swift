@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// The watchdog's question to the event loops.
+/// The probe with which the watchdog checks that every event loop runs its tasks.
 @Suite(.timeLimit(.minutes(1))) struct EventLoopProbeTests {
     @Test func `the probe answers when every event loop runs its tasks, and not while one is blocked`() async throws {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
@@ -28,7 +28,7 @@ import Testing
             }
         }
         probe.ask { answer.yield(2) }
-        // The other loop works, and an answer would be in the stream by now.
+        // The other loop has run its tasks, so a premature answer would be in the stream by now.
         try await working.submit {}.get()
         answer.yield(3)
         #expect(await iterator.next() == 3)

@@ -25,8 +25,8 @@ final class Gate: Sendable {
     func open() { semaphore.signal() }
 }
 
-/// P-256 keys. As the real custodian, it has a cache of the keys that were used. For RSA it returns the first 16 bytes
-/// of the input, once its gate is open.
+/// A custodian with P-256 keys. Like the real custodian, it has a cache of the keys that were used. For a wrapped key,
+/// it returns the first 16 bytes as the symmetric key, and waits first if ``rsaGate`` is closed.
 final class FakeCustodian: KeyCustodian {
     struct NotNeeded: Error {}
 

@@ -89,7 +89,7 @@ final class FakeStore: MerchantRepository {
         return try await memory.write(body)
     }
 
-    func eraseRemovedBytes() async throws {}
+    func eraseCopiesOfDestroyedSecrets() async throws {}
 }
 
 /// A clock that a test moves.

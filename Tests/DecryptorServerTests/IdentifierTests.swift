@@ -15,24 +15,24 @@ struct IdentifierTests {
     private static let identifiers =
         "x-request-id: pay-7\r\nTraceparent: 00-\(traceId)-00f067aa0ba902b7-01\r\n"
 
-    let stage = Stage()
+    let server = DecryptorTestServer()
 
     private func ask(
         _ method: String, _ target: String, _ body: String? = nil, fields: String = IdentifierTests.identifiers
     ) async throws -> SocketClient.Reply {
-        try await stage.client { try $0.ask(method, target, body, fields: fields) }
+        try await server.client { try $0.ask(method, target, body, fields: fields) }
     }
 
     @Test func `every kind of response repeats the identifiers of its request`() async throws {
-        let hash = stage.addKey()
-        let rsa = stage.addKey(algorithm: .rsaV1)
-        try await stage.serve { _ in
+        let hash = server.addKey()
+        let rsa = server.addKey(algorithm: .rsaV1)
+        try await server.serve { _ in
             let replies = [
                 // Read from the store, then from the cache.
                 try await ask("GET", "/v1/keys/\(hash.base64URL)"), try await ask("GET", "/v1/keys/\(hash.base64URL)"),
                 try await ask("GET", "/v1/health"), try await ask("GET", "/v1/keys/short"),
                 try await ask("GET", "/none"),
-                try await ask("POST", "/v1/keys/\(rsa.base64URL)/symmetric-key", Stage.wrappedKey),
+                try await ask("POST", "/v1/keys/\(rsa.base64URL)/symmetric-key", DecryptorTestServer.wrappedKey),
                 try await ask("POST", "/v1/payment-tokens/decrypt", "{}"),
                 try await ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey"),
             ]
@@ -48,14 +48,14 @@ struct IdentifierTests {
     }
 
     @Test func `the audit records the client's identifier of a request`() async throws {
-        let hash = stage.addKey()
-        try await stage.serve { _ in _ = try await ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey") }
-        #expect(stage.store.audit.map(\.requestId) == ["pay-7"])
+        let hash = server.addKey()
+        try await server.serve { _ in _ = try await ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey") }
+        #expect(server.store.audit.map(\.requestId) == ["pay-7"])
     }
 
-    @Test func `an invalid identifier is replaced, and a response without need for one has none`() async throws {
-        let hash = stage.addKey()
-        try await stage.serve { _ in
+    @Test func `an invalid identifier is replaced, and a success has one only if the client sent one`() async throws {
+        let hash = server.addKey()
+        try await server.serve { _ in
             let refused = try await ask("GET", "/none", fields: "X-Request-Id: a b\r\ntraceparent: 00-1-2-3\r\n")
             let requestId = try #require(refused.fields["x-request-id"])
             #expect(requestId.count == 16 && refused.text.contains(requestId))
@@ -75,12 +75,12 @@ struct IdentifierTests {
     }
 
     @Test func `lookups in the cache are counted as hits and misses`() async throws {
-        let hash = stage.addKey()
-        try await stage.serve { _ in
+        let hash = server.addKey()
+        try await server.serve { _ in
             for _ in 0..<3 { _ = try await ask("GET", "/v1/keys/\(hash.base64URL)", fields: "") }
         }
         var text = MetricsText()
-        stage.responses.append(to: &text)
+        server.responses.append(to: &text)
         let page = try PrometheusPage(text.text)
         #expect(page["merchantkeyd_key_cache_lookups_total", ["result": "miss"]] == 1)
         #expect(page["merchantkeyd_key_cache_lookups_total", ["result": "hit"]] == 2)

@@ -6,45 +6,47 @@ import Synchronization
 import Testing
 import Vocabulary
 
-/// Which tokens count as a use of the key that they name: an old key's roll waits for each use.
+/// Which tokens count as a use of the key that they name. Each use of an old key delays the end of its roll.
 @Suite struct JunkTokenTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
     let key = P256.KeyAgreement.PrivateKey()
 
-    /// The stored use of the key after one request with the token.
+    /// Sends the token twice, and returns the status and the stored use of the key.
     func use(
         after token: MintedToken, state: KeyState = .retiring, expected: String = #"{"merchantIdentifier":"any"}"#,
         _ more: String = ""
     ) async throws -> (status: Int, use: KeyUse?) {
-        let hash = stage.addKey(state, key: key)
+        let hash = server.addKey(state, key: key)
         let request = token.request(expected: expected, more)
         var statuses: [Int] = []
-        try await stage.serve { _ in
+        try await server.serve { _ in
             // From the store, and from the cache.
             for _ in 0..<2 {
-                statuses.append(try await stage.ask("POST", "/v1/payment-tokens/decrypt", request).status)
+                statuses.append(try await server.ask("POST", "/v1/payment-tokens/decrypt", request).status)
             }
         }
-        try await stage.operations.keyUses.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
+        try await server.operations.keyUses.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
         #expect(Set(statuses).count == 1)
-        return (statuses[0], stage.store.use(of: hash))
+        return (statuses[0], server.store.use(of: hash))
     }
 
-    var now: Timestamp { stage.clock.now }
+    var now: Timestamp { server.clock.now }
 
-    @Test func `a token whose signature does not verify is no use of the key that it names`() async throws {
+    @Test func `a token whose signature does not verify does not count as a use of the key that it names`()
+        async throws
+    {
         let junk = try await use(after: MintedToken(to: key.publicKey))
         #expect(junk.status == 422 && junk.use == nil)
     }
 
-    @Test func `a genuine token that is too old is no use of its key`() async throws {
+    @Test func `a genuine token that is too old does not count as a use of its key`() async throws {
         let old = try await use(after: MintedToken(to: key.publicKey, signedAt: now.adding(.seconds(-3600))))
         #expect(old.status == 422 && old.use == nil)
     }
 
-    @Test func `a genuine token for another key is no use of the key whose hash was written into it`() async throws {
+    @Test func `a genuine token does not count for another key whose hash was written into it`() async throws {
         let other = P256.KeyAgreement.PrivateKey()
-        stage.addKey(key: other)
+        server.addKey(key: other)
         var token = try MintedToken(to: other.publicKey, signedAt: now)
         token.paymentData = token.paymentData.replacing(
             PublicKeyHash(of: other.publicKey.derRepresentation).base64,
@@ -53,37 +55,37 @@ import Vocabulary
         #expect(forged.status == 422 && forged.use == nil)
     }
 
-    @Test func `a token that decrypts is a request and a successful decryption`() async throws {
+    @Test func `a token that decrypts counts as a request and as a decryption`() async throws {
         let genuine = try await use(after: MintedToken(to: key.publicKey, signedAt: now), #","claim":false"#)
         #expect(genuine.status == 200)
         #expect(genuine.use?.requests?.count == 2 && genuine.use?.decryptions?.count == 2)
     }
 
-    @Test func `without verification a token that decrypts is a request alone`() async throws {
+    @Test func `without verification, a token that decrypts counts only as a request`() async throws {
         let unverified = try await use(after: MintedToken(to: key.publicKey), #","verify":false"#)
         #expect(unverified.status == 200)
         #expect(unverified.use?.requests?.count == 2 && unverified.use?.decryptions == nil)
     }
 
     @Test(arguments: [KeyState.revoked, .destroyed])
-    func `a verified token for a revoked key counts, junk does not`(state: KeyState) async throws {
+    func `a verified token for a revoked key counts, and an unverified token does not`(state: KeyState) async throws {
         let junk = try await use(after: MintedToken(to: key.publicKey), state: state)
         #expect(junk.status == 410 && junk.use == nil)
         let genuine = try await use(after: MintedToken(to: key.publicKey, signedAt: now), state: state)
         #expect(genuine.status == 410 && genuine.use?.requests?.count == 2)
     }
 
-    @Test func `resolving a key and asking for a symmetric key count, since the daemon sees no token`() async throws {
-        let hash = stage.addKey(.retiring, key: key)
+    @Test func `requests for a key or a symmetric key count, because the daemon sees no token`() async throws {
+        let hash = server.addKey(.retiring, key: key)
         let ephemeral = P256.KeyAgreement.PrivateKey().publicKey.derRepresentation.base64EncodedString()
-        try await stage.serve { _ in
+        try await server.serve { _ in
             for _ in 0..<2 {
-                _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)")
-                _ = try await stage.ask(
+                _ = try await server.ask("GET", "/v1/keys/\(hash.base64URL)")
+                _ = try await server.ask(
                     "POST", "/v1/keys/\(hash.base64URL)/symmetric-key", #"{"ephemeralPublicKey":"\#(ephemeral)"}"#)
             }
         }
-        try await stage.operations.keyUses.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
-        #expect(stage.store.use(of: hash)?.requests?.count == 4)
+        try await server.operations.keyUses.storeUses(as: Caller(uid: 1, gid: 1, pid: 1, program: "test"))
+        #expect(server.store.use(of: hash)?.requests?.count == 4)
     }
 }

@@ -64,7 +64,7 @@ struct PartsTests {
         #expect(addresses[0] != nil && addresses[1] == addresses[0] && addresses[2] == addresses[0])
     }
 
-    @Test("A secret is overwritten in shared memory, also where another form was made of it")
+    @Test("A copy of a secret response overwrites the memory of the original, and only secret responses are wiped")
     func wiping() {
         let secret = response("secret", isSecret: true)
         let shared = secret.wireBytes(isHead: false, isLast: false)
@@ -109,7 +109,7 @@ struct PartsTests {
         let hashes = (0..<5000).map { PublicKeyHash(of: Array("\($0)".utf8)) }
         let favourite = PublicKeyHash(of: Array("favourite".utf8))
         let entry = KeyResponseCache.Entry(
-            merchantIdentifier: Stage.merchant, algorithm: .ecV1,
+            merchantIdentifier: DecryptorTestServer.merchant, algorithm: .ecV1,
             response: response(String(repeating: "x", count: 1800)).compacted, period: Self.always)
         cache.fill(entry, for: favourite, cache.ticket(for: favourite))
         for hash in hashes {
@@ -121,13 +121,14 @@ struct PartsTests {
         #expect(cache.entry(for: hashes[4999], at: clock.now) != nil)
     }
 
-    @Test("A change drops the entry, and every entry that was read before it")
+    @Test("A change of a key drops its entry, and an entry that was read before the change is not cached")
     func invalidation() {
         let clock = HandClock()
         let cache = KeyResponseCache()
         let hash = PublicKeyHash(of: [1])
         let entry = KeyResponseCache.Entry(
-            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), period: Self.always)
+            merchantIdentifier: DecryptorTestServer.merchant, algorithm: .ecV1, response: response("{}"),
+            period: Self.always)
         let early = cache.ticket(for: hash)
         cache.fill(entry, for: hash, early)
         #expect(cache.entry(for: hash, at: clock.now) != nil)
@@ -144,7 +145,7 @@ struct PartsTests {
         let cache = KeyResponseCache()
         let hash = PublicKeyHash(of: [1])
         let entry = KeyResponseCache.Entry(
-            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"),
+            merchantIdentifier: DecryptorTestServer.merchant, algorithm: .ecV1, response: response("{}"),
             period: clock.now..<clock.now.adding(.seconds(86_400)))
         cache.fill(entry, for: hash, cache.ticket(for: hash))
         func isUsed() -> Bool { cache.entry(for: hash, at: clock.now) != nil }
@@ -163,7 +164,8 @@ struct PartsTests {
         let cache = KeyResponseCache(lease: lease)
         let hashes = (0..<50).map { PublicKeyHash(of: [$0]) }
         let entry = KeyResponseCache.Entry(
-            merchantIdentifier: Stage.merchant, algorithm: .ecV1, response: response("{}"), period: Self.always)
+            merchantIdentifier: DecryptorTestServer.merchant, algorithm: .ecV1, response: response("{}"),
+            period: Self.always)
         let early = hashes.map { cache.ticket(for: $0) }
         for hash in hashes { cache.fill(entry, for: hash, cache.ticket(for: hash)) }
         #expect(hashes.allSatisfy { cache.entry(for: $0, at: clock.now) == nil })

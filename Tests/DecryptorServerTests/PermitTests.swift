@@ -10,7 +10,7 @@ import Vocabulary
 
 @Suite("Permits")
 struct PermitTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
 
     @Test("The routes are those of schema/openapi.yaml, with their permits and query parameters")
     func table() throws {
@@ -45,7 +45,7 @@ struct PermitTests {
 
     /// The route's path with values of its parameters.
     private func path(of route: DecryptorRoute) -> String {
-        route.path.replacing("{publicKeyHash}", with: stage.addKey().base64URL)
+        route.path.replacing("{publicKeyHash}", with: server.addKey().base64URL)
             .replacing("{merchantTokenIdentifier}", with: "DAPLMC0001")
     }
 
@@ -58,8 +58,8 @@ struct PermitTests {
             case .permit(let permit): Set(Permit.allCases).subtracting([permit])
             case .any: []
             }
-        try await stage.serve(policy: Stage.policy(others)) { _ in
-            let reply = try await stage.ask(route.method.rawValue, path, body)
+        try await server.serve(policy: DecryptorTestServer.policy(others)) { _ in
+            let reply = try await server.ask(route.method.rawValue, path, body)
             #expect(reply.status == 403)
             if case .permit(let permit) = route.permit { #expect(reply.text.contains("'\(permit.rawValue)'")) }
         }
@@ -71,38 +71,38 @@ struct PermitTests {
         let policy = CallerPolicy(rules: [
             .init(subject: .uid(4_000_000_000), grant: Grant(permits: Set(Permit.allCases), merchants: nil))
         ])
-        try await stage.serve(policy: policy) { _ in
-            let reply = try await stage.ask(route.method.rawValue, path, route.method == .POST ? "{}" : nil)
+        try await server.serve(policy: policy) { _ in
+            let reply = try await server.ask(route.method.rawValue, path, route.method == .POST ? "{}" : nil)
             #expect(reply.status == 403)
         }
     }
 
     @Test("A private key is not exported without exportPrivateKey, whatever else is granted")
     func exportPermit() async throws {
-        let hash = stage.addKey()
-        let policy = Stage.policy(Set(Permit.allCases).subtracting([.exportPrivateKey]))
-        try await stage.serve(policy: policy) { _ in
-            let reply = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey")
+        let hash = server.addKey()
+        let policy = DecryptorTestServer.policy(Set(Permit.allCases).subtracting([.exportPrivateKey]))
+        try await server.serve(policy: policy) { _ in
+            let reply = try await server.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey")
             #expect(reply.status == 403)
             #expect(reply.text.contains("'exportPrivateKey'"))
             #expect(!reply.text.contains("PRIVATE KEY"))
         }
-        #expect(stage.store.audit.isEmpty)
+        #expect(server.store.audit.isEmpty)
     }
 
     @Test("A permit for some merchants allows only their keys, in the cache or not")
     func scope() async throws {
         let key = P256.KeyAgreement.PrivateKey()
-        let mine = stage.addKey()
-        let other = stage.addKey(of: Stage.otherMerchant, key: key)
-        let token = try MintedToken(to: key.publicKey, of: Stage.otherMerchant)
+        let mine = server.addKey()
+        let other = server.addKey(of: DecryptorTestServer.otherMerchant, key: key)
+        let token = try MintedToken(to: key.publicKey, of: DecryptorTestServer.otherMerchant)
         let ephemeral = P256.KeyAgreement.PrivateKey().publicKey.derRepresentation.base64EncodedString()
-        try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
+        try await server.serve(policy: DecryptorTestServer.policy(merchants: [DecryptorTestServer.merchant])) { _ in
             for _ in 0..<2 {
-                #expect(try await stage.ask("GET", "/v1/keys/\(mine.base64URL)").status == 200)
-                #expect(try await stage.ask("GET", "/v1/keys/\(other.base64URL)").status == 403)
+                #expect(try await server.ask("GET", "/v1/keys/\(mine.base64URL)").status == 200)
+                #expect(try await server.ask("GET", "/v1/keys/\(other.base64URL)").status == 403)
             }
-            let statuses = try await stage.client { client in
+            let statuses = try await server.client { client in
                 [
                     try client.ask("GET", "/v1/keys/\(other.base64URL)?include=privateKey"),
                     try client.ask(
@@ -112,9 +112,9 @@ struct PermitTests {
             }
             #expect(statuses == [403, 403, 403])
             let unknown = PublicKeyHash(of: [1])
-            #expect(try await stage.ask("GET", "/v1/keys/\(unknown.base64URL)").status == 404)
+            #expect(try await server.ask("GET", "/v1/keys/\(unknown.base64URL)").status == 404)
         }
-        #expect(stage.store.audit.isEmpty)
+        #expect(server.store.audit.isEmpty)
     }
 
     @Test(
@@ -123,10 +123,10 @@ struct PermitTests {
     )
     func foreignKey(state: KeyState) async throws {
         let key = P256.KeyAgreement.PrivateKey()
-        let hash = stage.addKey(state, of: Stage.otherMerchant, key: key)
-        let token = try MintedToken(to: key.publicKey, of: Stage.otherMerchant).request("")
+        let hash = server.addKey(state, of: DecryptorTestServer.otherMerchant, key: key)
+        let token = try MintedToken(to: key.publicKey, of: DecryptorTestServer.otherMerchant).request("")
         let ephemeral = P256.KeyAgreement.PrivateKey().publicKey.derRepresentation.base64EncodedString()
-        let ask: @Sendable (SocketClient) throws -> [Int] = { client in
+        let sendRequests: @Sendable (SocketClient) throws -> [Int] = { client in
             [
                 try client.ask("GET", "/v1/keys/\(hash.base64URL)"),
                 try client.ask("GET", "/v1/keys/\(hash.base64URL)?include=privateKey"),
@@ -136,20 +136,20 @@ struct PermitTests {
             ].map(\.status)
         }
         let caller = Caller(uid: 0, gid: 0, pid: 0, program: "test")
-        try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
-            let statuses = try await stage.client(ask)
+        try await server.serve(policy: DecryptorTestServer.policy(merchants: [DecryptorTestServer.merchant])) { _ in
+            let statuses = try await server.client(sendRequests)
             #expect(statuses == [403, 403, 403, 403])
-            #expect(try await stage.operations.keyUses.storeUses(as: caller) == 0)
+            #expect(try await server.operations.keyUses.storeUses(as: caller) == 0)
         }
         guard state.isActive else { return }
         // The same where the response is cached.
-        try await stage.serve { _ in _ = try await stage.ask("GET", "/v1/keys/\(hash.base64URL)") }
-        #expect(try await stage.operations.keyUses.storeUses(as: caller) == 1)
-        try await stage.serve(policy: Stage.policy(merchants: [Stage.merchant])) { _ in
-            let statuses = try await stage.client(ask)
+        try await server.serve { _ in _ = try await server.ask("GET", "/v1/keys/\(hash.base64URL)") }
+        #expect(try await server.operations.keyUses.storeUses(as: caller) == 1)
+        try await server.serve(policy: DecryptorTestServer.policy(merchants: [DecryptorTestServer.merchant])) { _ in
+            let statuses = try await server.client(sendRequests)
             #expect(statuses == [403, 403, 403, 403])
         }
-        #expect(try await stage.operations.keyUses.storeUses(as: caller) == 0)
+        #expect(try await server.operations.keyUses.storeUses(as: caller) == 0)
     }
 
     @Test(
@@ -160,14 +160,14 @@ struct PermitTests {
         ])
     func decryptPermits(permit: Permit, fields: String) async throws {
         let key = P256.KeyAgreement.PrivateKey()
-        stage.addKey(key: key)
+        server.addKey(key: key)
         let request = try MintedToken(to: key.publicKey).request(fields)
-        try await stage.serve(policy: Stage.policy(Set(Permit.allCases).subtracting([permit]))) { _ in
-            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request)
+        try await server.serve(policy: DecryptorTestServer.policy(Set(Permit.allCases).subtracting([permit]))) { _ in
+            let reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", request)
             #expect(reply.status == 403)
             #expect(reply.text.contains("'\(permit.rawValue)'"))
         }
-        #expect(stage.store.audit.isEmpty)
+        #expect(server.store.audit.isEmpty)
     }
 }
 

@@ -39,7 +39,7 @@ final class SocketClient {
 
     deinit { close(descriptor) }
 
-    /// - Returns: false where the server does not read any more.
+    /// - Returns: false if the server no longer reads.
     @discardableResult
     func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
@@ -72,7 +72,7 @@ final class SocketClient {
     /// Closes the sending side.
     func finishSending() { shutdown(descriptor, CInt(SHUT_WR)) }
 
-    /// - Returns: false at the end.
+    /// - Returns: false at the end of the connection.
     private func receive() throws -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
@@ -81,7 +81,7 @@ final class SocketClient {
         return count > 0
     }
 
-    /// - Returns: nil where the connection ended before another response.
+    /// - Returns: nil if the connection ended before the next response.
     func reply(toHead isHead: Bool = false) throws -> Reply? {
         var end = headEnd
         while end == nil {

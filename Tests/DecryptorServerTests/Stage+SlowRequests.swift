@@ -3,7 +3,7 @@ import Synchronization
 import Vocabulary
 
 /// Requests that wait until the test releases them.
-extension Stage {
+extension DecryptorTestServer {
     /// The body of a request for an RSA token's symmetric key.
     static let wrappedKey = #"{"wrappedKey":"\#(Data(repeating: 65, count: 256).base64EncodedString())"}"#
 

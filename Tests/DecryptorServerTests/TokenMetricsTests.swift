@@ -8,29 +8,29 @@ import Vocabulary
 
 @Suite("Metrics of payment tokens")
 struct TokenMetricsTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
     let key = P256.KeyAgreement.PrivateKey()
 
-    init() { stage.addKey(key: key) }
+    init() { server.addKey(key: key) }
 
     private func decrypt(
         _ token: MintedToken, expecting expected: String = #"{"merchantIdentifier":"any"}"#
     ) async throws -> Int {
-        try await stage.ask("POST", "/v1/payment-tokens/decrypt", token.request(expected: expected, "")).status
+        try await server.ask("POST", "/v1/payment-tokens/decrypt", token.request(expected: expected, "")).status
     }
 
     private func page() throws -> PrometheusPage {
         var text = MetricsText()
-        stage.operations.tokenMetrics.append(to: &text)
+        server.operations.tokenMetrics.append(to: &text)
         return try PrometheusPage(text.text)
     }
 
     @Test func `a refused token is counted under the check that failed, and a claim under its result`() async throws {
-        let genuine = try MintedToken(to: key.publicKey, payment: 1, signedAt: stage.clock.now)
-        let other = try MintedToken(to: key.publicKey, payment: 2, signedAt: stage.clock.now)
-        let old = try MintedToken(to: key.publicKey, payment: 3, signedAt: stage.clock.now.adding(.seconds(-3600)))
+        let genuine = try MintedToken(to: key.publicKey, payment: 1, signedAt: server.clock.now)
+        let other = try MintedToken(to: key.publicKey, payment: 2, signedAt: server.clock.now)
+        let old = try MintedToken(to: key.publicKey, payment: 3, signedAt: server.clock.now.adding(.seconds(-3600)))
         let forged = try MintedToken(to: key.publicKey, payment: 4)
-        try await stage.serve { _ in
+        try await server.serve { _ in
             let statuses = [
                 try await decrypt(genuine), try await decrypt(genuine),
                 try await decrypt(other, expecting: #"{"merchantIdentifier":"merchant.com.example.other"}"#),

@@ -9,38 +9,38 @@ import WireAPI
 
 @Suite("Symmetric keys and payment tokens")
 struct TokenTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
     let key = P256.KeyAgreement.PrivateKey()
 
-    @Test("A symmetric key is restored from an ephemeral public key, in the cache or not")
+    @Test("A symmetric key is restored from an ephemeral public key, whether the private key is in the cache or not")
     func symmetricKey() async throws {
-        let hash = stage.addKey(key: key)
+        let hash = server.addKey(key: key)
         let ephemeral = P256.KeyAgreement.PrivateKey()
         let expected = try SymmetricKeyDerivation.symmetricKey(
             sharedSecret: ephemeral.sharedSecretFromKeyAgreement(with: key.publicKey),
-            merchantIdentifier: Stage.merchant.rawValue)
+            merchantIdentifier: DecryptorTestServer.merchant.rawValue)
         let body = #"{"ephemeralPublicKey":"\#(ephemeral.publicKey.derRepresentation.base64EncodedString())"}"#
-        try await stage.serve { _ in
+        try await server.serve { _ in
             for _ in 0..<3 {
-                let reply = try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
+                let reply = try await server.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
                 #expect(reply.status == 200)
                 #expect(reply.fields["cache-control"] == "no-store")
                 let base64 = expected.withUnsafeBytes { Data($0).base64EncodedString() }
                 #expect(reply.text == #"{"symmetricKey":"\#(base64)"}"#)
             }
-            try await stage.store.move(hash, to: .revoked)
+            try await server.store.move(hash, to: .revoked)
             #expect(
-                try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body).status
+                try await server.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body).status
                     == 410)
         }
     }
 
     @Test("A symmetric key is restored from a wrapped key")
     func wrappedKey() async throws {
-        let hash = stage.addKey(algorithm: .rsaV1)
+        let hash = server.addKey(algorithm: .rsaV1)
         let body = #"{"wrappedKey":"\#(Data(repeating: 65, count: 256).base64EncodedString())"}"#
-        try await stage.serve { _ in
-            let reply = try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
+        try await server.serve { _ in
+            let reply = try await server.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
             #expect(reply.text == #"{"symmetricKey":"QUFBQUFBQUFBQUFBQUFBQQ=="}"#)
         }
     }
@@ -55,9 +55,9 @@ struct TokenTests {
             (#"{"ephemeralPublicKey":"AA=="}"#, "curve"),
         ])
     func malformed(body: String, word: String) async throws {
-        let hash = stage.addKey(key: key)
-        try await stage.serve { _ in
-            let reply = try await stage.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
+        let hash = server.addKey(key: key)
+        try await server.serve { _ in
+            let reply = try await server.ask("POST", "/v1/keys/\(hash.base64URL)/symmetric-key", body)
             #expect(reply.status == 400)
             #expect(reply.text.contains(word))
         }
@@ -65,16 +65,16 @@ struct TokenTests {
 
     @Test("The material of an RSA token is refused for an EC key")
     func otherAlgorithm() async throws {
-        let hash = stage.addKey(key: key)
-        try await stage.serve { _ in
-            let reply = try await stage.ask(
+        let hash = server.addKey(key: key)
+        try await server.serve { _ in
+            let reply = try await server.ask(
                 "POST", "/v1/keys/\(hash.base64URL)/symmetric-key", #"{"wrappedKey":"AA=="}"#)
             #expect(reply.status == 422)
             #expect(reply.text.contains("tokenKeyMismatch"))
         }
     }
 
-    /// The response to a decrypt without the payment data, which is compared as text.
+    /// The response to a decrypt, except for `paymentData`, which the test compares as text.
     private struct Decrypted: Decodable {
         let plaintext: String
         let verification: VerificationDocument
@@ -82,30 +82,30 @@ struct TokenTests {
         let merchantIdentifier: String
     }
 
-    @Test("A token is decrypted: the response has its plaintext byte for byte and its checks, and the audit the action")
+    @Test("The response to a decrypt has the plaintext byte for byte and the checks, and the audit has the action")
     func decrypt() async throws {
-        let hash = stage.addKey(key: key)
+        let hash = server.addKey(key: key)
         let token = try MintedToken(to: key.publicKey, applicationData: "order 7")
         let expected =
-            #"{"merchantIdentifier":"\#(Stage.merchant)","currencyCode":"840","transactionAmount":1099,"applicationData":"\#(Data("order 7".utf8).base64EncodedString())"}"#
+            #"{"merchantIdentifier":"\#(DecryptorTestServer.merchant)","currencyCode":"840","transactionAmount":1099,"applicationData":"\#(Data("order 7".utf8).base64EncodedString())"}"#
         let request = token.request(expected: expected)
-        try await stage.serve { _ in
-            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request)
+        try await server.serve { _ in
+            let reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", request)
             #expect(reply.status == 200)
             #expect(reply.fields["cache-control"] == "no-store")
             #expect(reply.text.hasPrefix(#"{"paymentData":\#(MintedToken.plaintext),"plaintext":""#))
             let decrypted = try JSONDecoder().decode(Decrypted.self, from: Data(reply.body))
             #expect(Data(base64Encoded: decrypted.plaintext) == Data(MintedToken.plaintext.utf8))
             #expect(decrypted.publicKeyHash == hash.base64)
-            #expect(decrypted.merchantIdentifier == Stage.merchant.rawValue)
+            #expect(decrypted.merchantIdentifier == DecryptorTestServer.merchant.rawValue)
             #expect(!decrypted.verification.verified)
             #expect(
                 decrypted.verification.checks.map { "\($0.check) \($0.outcome)" } == [
                     "signature notChecked", "merchantIdentifier passed", "currencyCode passed",
                     "transactionAmount passed", "applicationData passed", "replay notChecked",
                 ])
-            #expect(stage.store.audit.map(\.action) == [.tokenDecryptedUnverified])
-            #expect(stage.store.audit.first?.requestId == reply.fields["x-request-id"])
+            #expect(server.store.audit.map(\.action) == [.tokenDecryptedUnverified])
+            #expect(server.store.audit.first?.requestId == reply.fields["x-request-id"])
         }
     }
 
@@ -113,14 +113,14 @@ struct TokenTests {
         "A token with applicationData is decrypted where none is expected, and the check is notChecked",
         arguments: [#","verify":false"#, ""])
     func unexpectedApplicationData(fields: String) async throws {
-        stage.addKey(key: key)
-        let token = try MintedToken(to: key.publicKey, applicationData: "order 7", signedAt: stage.clock.now)
-        try await stage.serve { _ in
+        server.addKey(key: key)
+        let token = try MintedToken(to: key.publicKey, applicationData: "order 7", signedAt: server.clock.now)
+        try await server.serve { _ in
             func decrypt(_ expected: String) async throws -> SocketClient.Reply {
-                try await stage.ask(
+                try await server.ask(
                     "POST", "/v1/payment-tokens/decrypt",
                     token.request(
-                        expected: #"{"merchantIdentifier":"\#(Stage.merchant)"\#(expected)}"#, fields))
+                        expected: #"{"merchantIdentifier":"\#(DecryptorTestServer.merchant)"\#(expected)}"#, fields))
             }
             let wrong = try await decrypt(#","applicationData":"\#(Data("order 8".utf8).base64EncodedString())""#)
             #expect(wrong.status == 422 && wrong.text.contains("tokenMismatch"))
@@ -142,30 +142,30 @@ struct TokenTests {
             (#"{"merchantIdentifier":"any","applicationData":"AA=="}"#, "tokenMismatch", "found none"),
         ])
     func mismatch(expected: String, code: String, words: String) async throws {
-        stage.addKey(key: key)
+        server.addKey(key: key)
         let request = try MintedToken(to: key.publicKey).request(expected: expected)
-        try await stage.serve { _ in
-            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request)
+        try await server.serve { _ in
+            let reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", request)
             #expect(reply.status == 422)
             #expect(reply.text.contains(#""code":"\#(code)""#))
             #expect(reply.text.contains(words))
             #expect(!reply.text.contains("4817499130210000"))
         }
-        #expect(stage.store.audit.isEmpty)
+        #expect(server.store.audit.isEmpty)
     }
 
     @Test("A token whose signature does not verify is refused with the reason, unless verification is declined")
     func notVerified() async throws {
-        stage.addKey(key: key)
+        server.addKey(key: key)
         let token = try MintedToken(to: key.publicKey)
-        try await stage.serve { _ in
+        try await server.serve { _ in
             for fields in ["", #","verify":true"#] {
-                let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", token.request(fields))
+                let reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", token.request(fields))
                 #expect(reply.status == 422)
                 #expect(reply.text.contains("tokenNotVerified") && reply.text.contains("structure"))
                 #expect(!reply.text.contains("plaintext"))
             }
-            let reply = try await stage.ask(
+            let reply = try await server.ask(
                 "POST", "/v1/payment-tokens/verify", #"{"paymentData":\#(token.paymentData)}"#)
             #expect(reply.status == 200)
             #expect(reply.text.contains(#""verified":false"#))
@@ -197,8 +197,8 @@ struct TokenTests {
             ),
         ])
     func malformedDecrypt(body: String, word: String) async throws {
-        try await stage.serve { _ in
-            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", body)
+        try await server.serve { _ in
+            let reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", body)
             #expect(reply.status == 400)
             #expect(reply.text.contains(word))
         }
@@ -206,8 +206,8 @@ struct TokenTests {
 
     @Test("An expected amount may be written as 1099.0, and null in the token counts as absent")
     func otherSpellings() async throws {
-        stage.addKey(key: key)
-        var token = try MintedToken(to: key.publicKey, signedAt: stage.clock.now)
+        server.addKey(key: key)
+        var token = try MintedToken(to: key.publicKey, signedAt: server.clock.now)
         token.paymentData = token.paymentData.replacing(
             #""publicKeyHash""#, with: #""applicationData":null,"publicKeyHash""#)
         let request = token.request(
@@ -215,27 +215,27 @@ struct TokenTests {
         let whole =
             #"{"paymentData":{"paymentData":\#(token.paymentData),"transactionIdentifier":null}"#
             + #","expected":{"merchantIdentifier":"any","transactionAmount":1.099e3}}"#
-        try await stage.serve { _ in
-            #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", request).status == 400, "another field")
-            let reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", whole)
+        try await server.serve { _ in
+            #expect(try await server.ask("POST", "/v1/payment-tokens/decrypt", request).status == 400, "another field")
+            let reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", whole)
             #expect(reply.status == 200, "\(reply.text)")
             #expect(reply.text.contains(#""check":"transactionAmount","outcome":"passed""#))
         }
     }
 
-    @Test("A malformed token is 422; a token to a revoked key 410, to an unknown one 404")
+    @Test("A malformed token gets 422, a token to a revoked key 410, and a token to an unknown key 404")
     func tokens() async throws {
-        let hash = stage.addKey(.revoked, key: key)
+        let hash = server.addKey(.revoked, key: key)
         let revoked = try MintedToken(to: key.publicKey).request()
         let unknown = try MintedToken(to: P256.KeyAgreement.PrivateKey().publicKey).request()
-        try await stage.serve { _ in
-            let statuses = try await stage.client { client in
+        try await server.serve { _ in
+            let statuses = try await server.client { client in
                 try [#"{"paymentData":{},"expected":{"merchantIdentifier":"any"},"verify":false}"#, revoked, unknown]
                     .map { try client.ask("POST", "/v1/payment-tokens/decrypt", $0).status }
             }
             #expect(statuses == [422, 410, 404])
-            try await stage.store.move(hash, to: .retiring)
-            #expect(try await stage.ask("POST", "/v1/payment-tokens/decrypt", revoked).status == 200)
+            try await server.store.move(hash, to: .retiring)
+            #expect(try await server.ask("POST", "/v1/payment-tokens/decrypt", revoked).status == 200)
         }
     }
 }

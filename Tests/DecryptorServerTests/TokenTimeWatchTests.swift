@@ -10,7 +10,9 @@ import Vocabulary
     static let now = Timestamp(millisecondsSince1970: 1_790_000_000_000)
     let watch = TokenTimeWatch()
 
-    static func merchant(_ number: Int) -> MerchantIdentifier { Stage.identifier("merchant.com.example.m\(number)") }
+    static func merchant(_ number: Int) -> MerchantIdentifier {
+        DecryptorTestServer.identifier("merchant.com.example.m\(number)")
+    }
 
     /// - Parameter seconds: signing time minus time of receipt.
     func record(merchant: Int, account: Int, _ seconds: Int, after milliseconds: Int = 0) {
@@ -56,7 +58,7 @@ import Vocabulary
         #expect(watch.anomaly(at: Self.now)?.refusing ?? 0 >= 3)
     }
 
-    @Test func `in the sandbox, where all customers use the same test cards, each merchant has a vote`() {
+    @Test func `in the sandbox, where all customers use the same test cards, each merchant counts`() {
         let watch = TokenTimeWatch(distinguishesAccounts: false)
         let account = watch.account(SensitiveText("4111111111111111"))
         for number in 0..<5 {
@@ -68,7 +70,7 @@ import Vocabulary
         #expect(watch.anomaly(at: Self.now)?.merchants == 5)
     }
 
-    @Test func `a merchant's newest token is its vote`() {
+    @Test func `only the newest token of a merchant counts`() {
         for number in 0..<5 { record(merchant: number, account: number, 3600) }
         #expect(watch.anomaly(at: Self.now) != nil)
         for number in 0..<5 { record(merchant: number, account: number, 0, after: 1) }
@@ -88,13 +90,13 @@ import Vocabulary
 
 /// Which verified and decrypted tokens are recorded in the ``TokenTimeWatch``.
 @Suite struct TokenTimeReportTests {
-    let stage = Stage()
+    let server = DecryptorTestServer()
 
     /// Adds merchants, each with its own key.
     func addMerchants(_ count: Int) -> [(MerchantIdentifier, P256.KeyAgreement.PrivateKey)] {
         (0..<count).map { number in
             let (merchant, key) = (TokenTimeWatchTests.merchant(number), P256.KeyAgreement.PrivateKey())
-            stage.addKey(of: merchant, key: key)
+            server.addKey(of: merchant, key: key)
             return (merchant, key)
         }
     }
@@ -106,22 +108,22 @@ import Vocabulary
         try MintedToken(
             to: merchant.1.publicKey, of: merchant.0,
             plaintext: MintedToken.plaintext.replacing("4817499130210000", with: "48174991302\(10_000 + account)"),
-            payment: transactionNumber, signedAt: stage.clock.now.adding(.seconds(seconds)))
+            payment: transactionNumber, signedAt: server.clock.now.adding(.seconds(seconds)))
     }
 
     func verify(_ token: MintedToken, receivedAt: Timestamp? = nil) throws {
         let parsed = try ApplePayToken(parsing: Array(token.paymentData.utf8))
-        _ = stage.operations.paymentTokens.verify(parsed, receivedAt: receivedAt)
+        _ = server.operations.paymentTokens.verify(parsed, receivedAt: receivedAt)
     }
 
-    var finding: StatusFinding? { stage.operations.monitoring.healthFindings().first { $0.code == .clockWrong } }
+    var finding: StatusFinding? { server.operations.monitoring.healthFindings().first { $0.code == .clockWrong } }
 
     @Test func `tokens of five merchants raise the finding, unless the caller gives the time`() async throws {
         let merchants = addMerchants(5)
         for number in 0..<4 { try verify(token(merchants[number], account: number)) }
         #expect(finding == nil)
         let last = try token(merchants[4], account: 4)
-        try verify(last, receivedAt: stage.clock.now.adding(.seconds(10_000)))
+        try verify(last, receivedAt: server.clock.now.adding(.seconds(10_000)))
         #expect(finding == nil, "a time that the caller gave says nothing about the clock")
         let reply = try await decrypt(last)
         #expect(reply.status == 422 && reply.text.contains("tokenNotVerified"))
@@ -139,7 +141,7 @@ import Vocabulary
     func decrypt(_ token: MintedToken) async throws -> SocketClient.Reply {
         let request = token.request(expected: #"{"merchantIdentifier":"any"}"#, "")
         var reply: SocketClient.Reply?
-        try await stage.serve { _ in reply = try await stage.ask("POST", "/v1/payment-tokens/decrypt", request) }
+        try await server.serve { _ in reply = try await server.ask("POST", "/v1/payment-tokens/decrypt", request) }
         return try #require(reply)
     }
 

@@ -12,8 +12,8 @@ struct CommandScript: Sendable {
     static let reasons: Set<String> = ["needs Apple", "needs root and systemd", "CI runs these scripts"]
 
     private(set) var text = ""
-    /// How many blocks are run.
-    private(set) var blocks = 0
+    /// The number of blocks that are run.
+    private(set) var blockCount = 0
     /// Comments and blocks that break these rules.
     private(set) var faults: [String] = []
 
@@ -21,7 +21,7 @@ struct CommandScript: Sendable {
     private var replacements: [(text: String, shell: String)]
     private var skipsNextBlock = false
 
-    /// - Parameter directory: of the test installation; its paths replace those of an installed daemon.
+    /// - Parameter directory: the directory of the test installation; its paths replace those of an installed daemon.
     init(_ document: MarkdownDocument, in directory: String) {
         path = document.path
         replacements = [
@@ -55,7 +55,7 @@ struct CommandScript: Sendable {
             return
         }
         let commands = isSession ? block.filter { $0.hasPrefix("$ ") }.map { String($0.dropFirst(2)) } : block
-        blocks += 1
+        blockCount += 1
         add(
             commands.map { line in
                 replacements.reduce(line) { $0.replacingOccurrences(of: $1.text, with: $1.shell) }

@@ -5,7 +5,7 @@ import Testing
 @Suite(.serialized) struct CommandTests {
     /// Documents with commands.
     static func withCommands() throws -> [MarkdownDocument] {
-        try MarkdownDocument.all().filter { CommandScript($0, in: "").blocks > 0 }
+        try MarkdownDocument.all().filter { CommandScript($0, in: "").blockCount > 0 }
     }
 
     @Test("every command of a document succeeds", arguments: try withCommands())
@@ -14,7 +14,9 @@ import Testing
         #expect(run.status == 0, "\(run.output.suffix(6000))")
     }
 
-    @Test("a block that is not run has one of the known reasons", arguments: try MarkdownDocument.all())
+    @Test(
+        "comments for the script are known, and a block that is not run has an accepted reason",
+        arguments: try MarkdownDocument.all())
     func reasons(_ document: MarkdownDocument) {
         #expect(CommandScript(document, in: "").faults == [])
     }

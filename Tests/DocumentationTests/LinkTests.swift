@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `the index names every document`() throws {
+    @Test func `the indexes of docs and docs/adr name every document`() throws {
         let indexes = try ["docs/README.md", "docs/adr/README.md"].map { try MarkdownDocument($0) }
         for document in try MarkdownDocument.all() where document.path.hasPrefix("docs/") {
             let name = URL(filePath: document.path).lastPathComponent

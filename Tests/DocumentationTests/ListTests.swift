@@ -7,9 +7,9 @@ import Testing
 import WireAPI
 import Yams
 
-/// The tables in docs/ that list something the code has.
+/// The tables in docs/, compared with the lists in the code.
 @Suite struct ListTests {
-    /// Compares names and reports each that one side lacks.
+    /// Compares names, and reports each that one side lacks or that is documented twice.
     private static func expect(_ documented: [String], are actual: [String], _ path: String) {
         #expect(Set(actual).subtracting(documented) == [], "not in \(path)")
         #expect(Set(documented).subtracting(actual) == [], "only in \(path)")
@@ -20,7 +20,7 @@ import Yams
     @Test func `errors.md lists every code with its status, and says what to do`() throws {
         let path = "docs/errors.md"
         let rows = try MarkdownDocument(path).rows(under: "code")
-        // Three columns: codes of HTTP itself, which no rule of the domain refuses with.
+        // Rows with three columns are about HTTP itself. Their codes are not in `MerchantError.Code`.
         let domain = rows.filter { $0.count == 4 }
         let documented = domain.map { MarkdownDocument.quoted($0[0])[0] }
         Self.expect(documented, are: MerchantError.Code.allCases.map(\.rawValue), path)
@@ -31,7 +31,9 @@ import Yams
         }
     }
 
-    @Test func `errors.md says for every code whether to repeat the request`() throws {
+    @Test func `errors.md lists each advice about repeating a request, with its codes (except for never)`()
+        throws
+    {
         let rows = try MarkdownDocument("docs/errors.md").rows(under: "advice")
         let documented = Dictionary(
             uniqueKeysWithValues: rows.map { (MarkdownDocument.quoted($0[0])[0], Set(MarkdownDocument.quoted($0[1]))) })
@@ -91,7 +93,7 @@ import Yams
         Self.expect(try MarkdownDocument(path).names(under: "permit"), are: Permit.allCases.map(\.rawValue), path)
     }
 
-    @Test func `settings.md lists every setting of the example file`() throws {
+    @Test func `settings.md lists every setting of the example file, and whether a reload applies it`() throws {
         let path = "docs/settings.md"
         let document = try MarkdownDocument(path)
         Self.expect(document.names(under: "setting"), are: try Self.settings(), path)

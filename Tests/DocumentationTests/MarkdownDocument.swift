@@ -46,7 +46,7 @@ struct MarkdownDocument: Sendable, CustomTestStringConvertible {
             })
     }
 
-    /// The rows of every table whose heading begins with `heading`, cell by cell.
+    /// The rows of every table whose first column has this heading, cell by cell.
     func rows(under heading: String) -> [[String]] {
         var found: [[String]] = []
         var isInside = false
@@ -69,6 +69,7 @@ struct MarkdownDocument: Sendable, CustomTestStringConvertible {
     /// The texts in backquotes in the first cells of these rows.
     func names(under heading: String) -> [String] { rows(under: heading).flatMap { Self.quoted($0.first ?? "") } }
 
+    /// The texts in backquotes.
     static func quoted(_ text: String) -> [String] { text.matches(of: /`([^`]+)`/).map { String($0.1) } }
 
     /// The contents of the fenced blocks of this language, each with a line end.

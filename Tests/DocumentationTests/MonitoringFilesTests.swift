@@ -68,7 +68,7 @@ import Yams
         let title: String
         let type: String
         let gridPos: Place
-        /// A row, which is the heading of the panels below it, has none.
+        /// The queries; nil for a panel of the type `row`, which is the heading of the panels below it.
         let targets: [Target]?
     }
 
@@ -110,7 +110,7 @@ import Yams
         }
     }
 
-    @Test func `every panel of the dashboard has a query and a place of its own`() throws {
+    @Test func `every panel of the dashboard has a place of its own, and a query unless it is a heading`() throws {
         let panels = try Self.panels()
         #expect(panels.count > 20 && Set(panels.map(\.id)).count == panels.count)
         var taken: Set<[Int]> = []
@@ -136,7 +136,7 @@ import Yams
         }
     }
 
-    @Test func `every alert has a test in which it fires`() throws {
+    @Test func `every alert has a test in which it fires, and one in which it does not`() throws {
         let tests = try #require(try Yams.compose(yaml: Self.text("etc/alerts/tests/merchantkeyd_test.yml")))
         let cases = try #require(tests["tests"]?.sequence).flatMap { Array($0["alert_rule_test"]?.sequence ?? []) }
         let firing = Set(cases.filter { $0["exp_alerts"] != nil }.compactMap { $0["alertname"]?.string })

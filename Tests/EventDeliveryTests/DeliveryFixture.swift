@@ -102,7 +102,8 @@ final class DeliveryFixture: Sendable {
         operations.notifier.eventsChanged()
     }
 
-    /// Waits for other processes and tasks. With `step` it moves the clock each time, for repeated attempts.
+    /// Waits until a condition holds that other processes and tasks must fulfil. `step` moves the clock after each
+    /// check, so that failed attempts are repeated.
     func until(
         _ what: String, step: Duration? = nil, _ condition: () async throws -> Bool
     ) async throws {

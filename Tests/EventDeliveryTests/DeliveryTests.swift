@@ -90,7 +90,7 @@ struct DeliveryTests {
         try await fixture.delivering(to: [hook]) { [fixture] in
             try await fixture.append(.keyPromoted, 1, 2, 1, 3, 2, 1)
             try await fixture.until("delivery of the others") { try fixture.state?.undelivered == 3 }
-            // Later events too, while the clock stands still and nothing is repeated.
+            // Later events are delivered too. No failed delivery is repeated, because the clock stands still.
             try await fixture.append(.keyPromoted, 2, 4)
             try await fixture.until("delivery of the others") { try fixture.state?.undelivered == 3 }
             #expect(Set(receiver.deliveries.filter { $0.merchant == failing }.map(\.sequence)) == [1])
@@ -110,7 +110,7 @@ struct DeliveryTests {
             let begin = fixture.clock.now
             try await fixture.until("a day of failures", step: .seconds(1_200)) { try fixture.state?.parked == 1 }
             let hours = (fixture.clock.now.millisecondsSince1970 - begin.millisecondsSince1970) / 3_600_000
-            // The test advances the clock during an attempt, further on a loaded machine.
+            // The test advances the clock while an attempt runs. On a loaded machine, the clock advances further.
             #expect((24...48).contains(hours), "parked after \(hours) hours")
             #expect(receiver.deliveries.count > 20)
             let finding = try await fixture.operations.monitoring.status().findings.first { $0.code == .eventsParked }
@@ -133,7 +133,7 @@ struct DeliveryTests {
         #expect(audit.first?.entry.action == .eventsRedelivered)
     }
 
-    @Test("events left at shutdown are delivered after the next start, the one of a running attempt again")
+    @Test("events left at a shutdown are delivered after the next start, and an interrupted attempt is repeated")
     func restarted() async throws {
         let hook = try fixture.webhook(receiver)
         try receiver.mode("hang")

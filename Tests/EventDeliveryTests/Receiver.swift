@@ -32,7 +32,7 @@ final class Receiver: @unchecked Sendable {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
         try write(Self.secret + "\n", "secret")
         try mode("ok")
-        // One certificate for the name and the address, with a root of its own.
+        // A self-signed certificate for the name localhost and the address 127.0.0.1.
         try Self.run([
             "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout",

@@ -51,7 +51,7 @@ struct WebhookTesterTests {
         #expect(result.status == status && result.failure?.contains("\(status)") == true, "\(result)")
     }
 
-    @Test func `of a long response the test shows the beginning`() async throws {
+    @Test func `the result of a test has only the first 1,024 bytes of a long response`() async throws {
         try receiver.mode("flood")
         let result = try #require(try await test())
         #expect(result.status == 200 && result.failure == nil, "\(result)")

@@ -37,7 +37,7 @@ import Testing
 
     private let lines = Lines()
 
-    @Test("a message is written in a burst, then once per interval with the number of lines left out")
+    @Test("a repeated message is logged in a burst, then once per interval with the number of lines left out")
     func limited() {
         let log = lines.log
         for _ in 0..<1000 { log.write(.info, "refused", source: "uid:1", metadata: [:]) }
@@ -51,7 +51,7 @@ import Testing
         #expect(lines.all.count == 2 * LimitedLog.burst + 1)
     }
 
-    @Test("one user's lines do not hide another user's or another message's")
+    @Test("lines of one user or message do not suppress lines of another user or message")
     func apart() {
         let log = lines.log
         for _ in 0..<100 { log.write(.info, "refused", source: "uid:1", metadata: [:]) }

@@ -81,7 +81,7 @@ import Testing
         return nil
     }
 
-    @Test("a request that arrives slowly is refused with 408 when its time is over, however often it sends")
+    @Test("a request that arrives slowly is refused with 408 when its time is over, however often its client sends")
     func drips() throws {
         let channel = try channel()
         try channel.writeInbound(head())
@@ -189,7 +189,7 @@ import Testing
         #expect(try written(channel).contains("connection: close"))
     }
 
-    @Test func `a head that takes too long gets 408, counted from its first bytes`() throws {
+    @Test func `a head that takes too long gets 408, and its time begins with its first byte`() throws {
         let channel = try pipelined()
         // The time in which the connection is idle does not count.
         channel.embeddedEventLoop.advanceTime(by: .seconds(30))
@@ -249,7 +249,7 @@ import Testing
         #expect(!channel.isActive)
     }
 
-    @Test("after a shutdown began, what follows the last response is ignored")
+    @Test("after a shutdown began, bytes that arrive after the last response are ignored")
     func drainsBusy() throws {
         let channel = try pipelined()
         try channel.writeInbound(ByteBuffer(string: "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n"))
@@ -300,7 +300,7 @@ import Testing
         #expect(renderedFaults.isEmpty)
     }
 
-    @Test("at a shutdown a client that still sends a request which has its response can read that response")
+    @Test("at a shutdown a client that is still sending a request can read the response that was already sent")
     func shutdownAfterEarlyResponse() throws {
         let closes = CloseRecorder()
         let channel = EmbeddedChannel()

@@ -240,7 +240,7 @@ import WireAPI
 
     // MARK: Storage
 
-    @Test func `where the claim cannot be stored, nothing is encrypted`() async throws {
+    @Test func `if the claim cannot be stored, nothing is encrypted`() async throws {
         try await TestIssuer().run { issuer in
             issuer.nonces.fail(MerchantError(.storeUnavailable, "the disk is full"))
             let reply = try await issuer.encrypt(issuer.body())

@@ -164,7 +164,7 @@ import Vocabulary
         #expect(refused([UInt8](repeating: 0x30, count: 65_537))?.code == .tooLarge)
     }
 
-    @Test func `the error of another kind of file names this kind`() throws {
+    @Test func `the error for a file of another kind names the kind`() throws {
         let bundle = try Tool.openssl("crl2pkcs7 -nocrl -certfile cert.pem -outform DER", in: scratch)
         let store = try Tool.openssl("pkcs12 -export -inkey key.pem -in cert.pem -passout pass:x", in: scratch)
         let others: [([UInt8], MerchantError.Code, String)] = [
@@ -195,7 +195,7 @@ import Vocabulary
         #expect(error.detail.contains(kind) && error.detail.contains("expected P-256 or RSA-2048"))
     }
 
-    @Test func `a truncated or changed certificate is read or refused, without a crash`() throws {
+    @Test func `a truncated certificate is refused, and a changed one causes no crash`() throws {
         let certificate = try der("cert.pem")
         for count in certificate.indices { #expect(refused(Array(certificate.prefix(count))) != nil) }
         for index in certificate.indices {

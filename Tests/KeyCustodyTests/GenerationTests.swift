@@ -10,7 +10,9 @@ import Vocabulary
     ]
 
     @Test(arguments: kinds)
-    func `openssl verifies the CSR, whose key and subject are the key pair's`(kind: (KeyAlgorithm, KeyPurpose)) throws {
+    func `openssl verifies the CSR, which has the public key and the merchant of the key pair`(
+        kind: (KeyAlgorithm, KeyPurpose)
+    ) throws {
         let scratch = try Scratch()
         let new = try CustodyFixture().generate(kind.0, purpose: kind.1)
         _ = try scratch.file("csr.der", new.certificateSigningRequest)

@@ -67,7 +67,7 @@ import Vocabulary
     }
 
     @Test(arguments: formats.indices)
-    func `every supported format is read, with any text around it`(index: Int) throws {
+    func `every supported format is read, PEM also with text around it`(index: Int) throws {
         let format = Self.formats[index]
         let scratch = try Scratch()
         var file = try make(format.commands, in: scratch)
@@ -105,7 +105,7 @@ import Vocabulary
         #expect(imported.certificate == expected, "\(name)")
     }
 
-    @Test func `a private key's file without a certificate has none`() throws {
+    @Test func `a file with only a private key is imported without a certificate`() throws {
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "pkcs8 -topk8 -nocrypt -in key.pem -out out"], in: scratch)
         #expect(try CustodyFixture().importWithCertificate(file).certificate == nil)
@@ -127,7 +127,7 @@ import Vocabulary
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
         let fixture = try CustodyFixture()
-        // One in 256 gets past the padding.
+        // One in 256 wrong passphrases passes the check of the padding.
         for attempt in 0..<1000 {
             #expect(refusal { try fixture.import(file, passphrase: "wrong \(attempt)") }?.code == .wrongPassphrase)
         }
@@ -142,7 +142,7 @@ import Vocabulary
             ("genpkey -algorithm ED25519 -out out", "ED25519"),
             ("genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 -out out", "RSA-PSS"),
         ])
-    func `another curve or size is refused with what was found and expected`(command: String, kind: String) throws {
+    func `a key of another type or size is refused, and the error names it`(command: String, kind: String) throws {
         let scratch = try Scratch()
         let error = try #require(refusal { try CustodyFixture().import(try make([command], in: scratch)) })
         #expect(error.code == .keyUnsupported)
@@ -227,7 +227,7 @@ import Vocabulary
             #expect(error?.code == .privateKeyMalformed)
             #expect(error?.detail.contains("more than 10000000 rounds of key derivation in total") == true)
         }
-        // Counted without deriving.
+        // The rounds are counted before any key is derived.
         #expect(refused < derived / 2)
     }
 
@@ -258,7 +258,7 @@ import Vocabulary
         #expect(error.code == .privateKeyMalformed && error.detail.contains("in total"), "\(error.detail)")
     }
 
-    @Test func `a passphrase with a zero byte or beyond the longest length is refused, not truncated`() throws {
+    @Test func `a passphrase that contains a zero byte or is too long is refused, not truncated`() throws {
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
         #expect(refusal { try CustodyFixture().import(file, passphrase: "correct\0x") }?.code == .malformed)

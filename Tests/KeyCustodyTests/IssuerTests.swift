@@ -4,7 +4,7 @@ import MerchantCore
 import Testing
 import Vocabulary
 
-/// Certificate chains made with openssl, against the listed CAs.
+/// Checks certificate chains that openssl created against lists of CAs.
 @Suite struct IssuerTests {
     let authorities: TestAuthorities
 
@@ -42,8 +42,8 @@ import Vocabulary
 
     @Test func `several certificates in one PEM file, and DER, are read`() async throws {
         let der = try Tool.openssl("x509 -in root.pem -outform DER", in: authorities.scratch)
-        let both = try authorities.pem("issuing") + authorities.pem("root")
-        for files in [[both], [try authorities.pem("issuing"), der]] {
+        let bundle = try authorities.pem("issuing") + authorities.pem("root")
+        for files in [[bundle], [try authorities.pem("issuing"), der]] {
             #expect(try await finding(CertificateIssuers(reading: files)) == .verified)
         }
     }
@@ -62,11 +62,11 @@ import Vocabulary
         #expect(why.contains("CN=issuing"))
     }
 
-    @Test func `an issuing CA outside its validity refuses, whether the certificate itself is expired or not`()
+    @Test func `a certificate is refused after its issuing CA has expired, even if it has not expired itself`()
         async throws
     {
         try authorities.issue("long", by: "issuing", days: 25)
-        // The certificate's own dates are the concern of CertificateRules.
+        // CertificateRules, not the check of the chain, checks the certificate's own dates.
         #expect(try await chainRefusal("leaf", under: ["issuing", "root"], after: 19) == nil)
         for leaf in ["leaf", "long"] {
             guard
@@ -79,7 +79,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a renewed CA of the same name and key verifies when the former one has expired`() async throws {
+    @Test func `a renewed CA with the same name and key is accepted after the former one has expired`() async throws {
         try authorities.renew("issuing", as: "renewed", by: "root", days: 30)
         #expect(try await chainRefusal("leaf", under: ["issuing", "renewed", "root"], after: 21) == nil)
     }

@@ -48,7 +48,7 @@ import Vocabulary
         #expect(refusal { _ = try Keyring(opening: store, with: masterKey, at: .now) }?.code == .keyDamaged)
     }
 
-    @Test func `a data key that cannot be locked in memory is added, and the keyring says so permanently`() throws {
+    @Test func `a data key that cannot be locked in memory is added, and from then on the keyring reports it`() throws {
         let masterKey = MasterKey.random()
         let keyring = try Keyring(opening: MemoryStore(), with: masterKey, at: .now)
         let before = keyring.isLockedInMemory
@@ -77,7 +77,7 @@ import Vocabulary
         #expect(!keyring.holds(first) && keyring.holds(first + 1))
     }
 
-    @Test func `a key sealed before a restart opens after it`() throws {
+    @Test func `a key that was sealed before a restart can be unsealed after the restart`() throws {
         let store = MemoryStore()
         let masterKey = MasterKey.random()
         let before = try store.custody(masterKey)

@@ -29,7 +29,7 @@ import Testing
         ),
         ("kill -9 $$", "was killed by signal 9"),
     ])
-    func `an error has what was found and what was expected`(script: String, expected: String) {
+    func `a program that fails or does not print 32 bytes is refused with a reason`(script: String, expected: String) {
         #expect(failure(script).contains(expected), "\(failure(script))")
     }
 
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func `the program inherits no ignored signal`() throws {
-        // As in the daemon.
+        // The daemon ignores SIGPIPE too.
         signal(SIGPIPE, SIG_IGN)
         let script = """
             # glibc's posix_spawn ignores its own signals 32 and 33.
@@ -61,17 +61,17 @@ import Testing
         signal(SIGURG) { _ in }
         let thread = pthread_self()
         let isDone = Mutex(false)
-        let nuisance = Thread {
+        let sender = Thread {
             while !isDone.withLock({ $0 }) {
                 pthread_kill(thread, SIGURG)
                 usleep(1000)
             }
         }
-        nuisance.start()
+        sender.start()
         let begin = ContinuousClock.now
         let found = failure("printf 1234; sleep 600", within: 1)
         isDone.withLock { $0 = true }
-        while !nuisance.isFinished { usleep(1000) }
+        while !sender.isFinished { usleep(1000) }
         #expect(found.contains("did not exit within 1 second"), "\(found)")
         #expect(ContinuousClock.now - begin < .seconds(5))
     }

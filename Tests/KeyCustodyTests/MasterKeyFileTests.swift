@@ -4,7 +4,7 @@ import KeyCustody
 import MerchantCore
 import Testing
 
-/// From every state in which a crash can leave the files of a rotation, the new key ends under the name `master.key`.
+/// Whatever files a crash leaves during a rotation, the new key ends up under the name `master.key`.
 @Suite struct MasterKeyFileTests {
     private let scratch: Scratch
     private let path: String
@@ -12,10 +12,10 @@ import Testing
     init() throws {
         scratch = try Scratch()
         path = try scratch.file("master.key", [UInt8](repeating: 1, count: 32))
-        try close("master.key")
+        try setMode600("master.key")
     }
 
-    private func close(_ name: String) throws {
+    private func setMode600(_ name: String) throws {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(scratch.path)/\(name)")
     }
 
@@ -27,7 +27,7 @@ import Testing
         try MasterKey.load(from: "\(scratch.path)/\(name)").identifier
     }
 
-    @Test func `the new key exists beside the old one, and then takes its name`() throws {
+    @Test func `the new key is written beside the old one, and then takes the old one's name`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
         let fresh = try file.createNext(whileInUse: old).identifier
@@ -38,7 +38,7 @@ import Testing
         #expect(try identifier("master.key") == fresh)
     }
 
-    @Test func `interrupted before the old key lost its name, the exchange resumes`() throws {
+    @Test func `an exchange that was interrupted before the old key lost its name resumes`() throws {
         let file = MasterKeyFile(path)
         let old = try identifier("master.key")
         let fresh = try file.createNext(whileInUse: old).identifier
@@ -49,7 +49,9 @@ import Testing
     }
 
     @Test(arguments: [mode_t(0o600), 0o400])
-    func `interrupted after the old key lost its name, the exchange overwrites and removes it`(mode: mode_t) throws {
+    func `an exchange that was interrupted after the old key lost its name overwrites and removes the old key`(
+        mode: mode_t
+    ) throws {
         let kept = try scratch.file("another-name", [UInt8](repeating: 9, count: 32))
         #expect(link(kept, "\(path).retired") == 0)
         #expect(chmod(kept, mode) == 0)
@@ -82,7 +84,7 @@ import Testing
         #expect(try identifier("master.key") == needed)
     }
 
-    @Test func `the needed key is never generated again, in whichever file it is`() throws {
+    @Test func `no next key is generated while the file of the next key has the needed key`() throws {
         let file = MasterKeyFile(path)
         let fresh = try file.createNext(whileInUse: try identifier("master.key")).identifier
         #expect(throws: MerchantError.self) { _ = try file.createNext(whileInUse: fresh) }
@@ -123,7 +125,7 @@ import Testing
         #expect(mode == 0o600)
     }
 
-    @Test func `a missing file is not created while the needed key is in the next one`() throws {
+    @Test func `a missing file is not created while the file of the next key has the needed key`() throws {
         let file = MasterKeyFile(path)
         let fresh = try file.createNext(whileInUse: try identifier("master.key")).identifier
         #expect(unlink(path) == 0)

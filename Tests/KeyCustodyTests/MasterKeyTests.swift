@@ -28,7 +28,7 @@ import Vocabulary
     }
 
     @Test(arguments: [0o640, 0o604, 0o660, 0o601, 0o666])
-    func `a file that others can read is refused with the modes found and expected`(mode: Int) throws {
+    func `a file that other users can access is refused with the modes found and expected`(mode: Int) throws {
         let scratch = try Scratch()
         let path = try scratch.file("master.key", Array(repeating: 7, count: 32))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

@@ -28,7 +28,8 @@ final class Scratch {
 }
 
 enum Tool {
-    /// - Returns: standard output. Throws an error with standard error if the program fails.
+    /// - Returns: the program's standard output.
+    /// - Throws: ``ChildProcess/Failure``, with the standard error output, if the program fails.
     @discardableResult
     static func run(_ arguments: [String], in scratch: Scratch, input: [UInt8] = []) throws -> [UInt8] {
         try ChildProcess.output(of: arguments, input: input, directory: scratch.path)

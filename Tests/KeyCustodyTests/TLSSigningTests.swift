@@ -38,7 +38,7 @@ import Vocabulary
         #expect(String(decoding: verdict, as: UTF8.self).contains("Verified OK"))
     }
 
-    @Test func `only an active identity key signs`() throws {
+    @Test func `only an active identity key signs, and only with an algorithm of its key type`() throws {
         func code(_ hash: PublicKeyHash) -> MerchantError.Code? {
             refusal { try fixture.custody.sign([1], with: hash, algorithm: .rsaPSSSHA256) }?.code
         }
@@ -50,11 +50,11 @@ import Vocabulary
             fixture.store.setState(state, of: identity)
             #expect(code(identity) == expected, "\(state)")
         }
-        // A payment processing key never signs bytes that a server chose.
+        // The server chooses a part of the signed bytes, so a payment processing key must not sign them.
         #expect(code(try fixture.generate(.rsaV1).publicKeyHash) == .keyNotFound)
         #expect(code(try fixture.generate(.ecV1).publicKeyHash) == .keyNotFound)
         #expect(code(PublicKeyHash(of: [1])) == .keyNotFound)
-        // No key signs with a scheme of another key type.
+        // An RSA key cannot sign with ECDSA.
         fixture.store.setState(.current, of: identity)
         let wrong = refusal { try fixture.custody.sign([1], with: identity, algorithm: .ecdsaP256SHA256) }
         #expect(wrong?.code == .keyUnsupported)

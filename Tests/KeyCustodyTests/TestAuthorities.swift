@@ -44,7 +44,7 @@ struct TestAuthorities {
 
     func pem(_ name: String) throws -> [UInt8] { try scratch.read("\(name).pem") }
 
-    /// - Parameter subject: the common name; the file's name unless it is given.
+    /// - Parameter subject: the common name; nil for `name`.
     func makeRoot(_ name: String, named subject: String? = nil) throws {
         try Tool.openssl("ecparam -name secp384r1 -genkey -noout -out \(name).key", in: scratch)
         try Tool.openssl(
@@ -59,7 +59,7 @@ struct TestAuthorities {
         try sign(name, key: name, section, subject: subject ?? name, by: issuer, days: days)
     }
 
-    /// Issues a second certificate over the key and the name of a CA.
+    /// Issues a second certificate for the key and the name of a CA, to the file `OTHER.pem`.
     func renew(_ name: String, as other: String, by issuer: String, days: Int) throws {
         try sign(other, key: name, .authority, subject: name, by: issuer, days: days)
     }

@@ -40,7 +40,7 @@ import Vocabulary
         #expect(try use() == 4)
     }
 
-    @Test func `a cached key is used without a read of the store, and no other key`() throws {
+    @Test func `cachedSymmetricKey uses only a cached key, and never reads the store`() throws {
         let fixture = try CountingCustody()
         func cached() throws -> [UInt8]? {
             let key = try fixture.custody.cachedSymmetricKey(fixture.hash, from: .ephemeralPublicKey(point))
@@ -65,19 +65,19 @@ import Vocabulary
 
     @Test func `a key that is revoked while it is read is not cached`() throws {
         let store = MemoryStore()
-        let reading = Mutex<(@Sendable () -> Void)?>(nil)
+        let afterRead = Mutex<(@Sendable () -> Void)?>(nil)
         let cache = UnsealedKeyCache()
         let keyring = try Keyring(opening: store, with: MasterKey.random(), at: .now)
         let custody = KeyCustody(keyring: keyring, cache: cache) { hash in
             let found = store.pairs.withLock { $0[hash] }
-            // The change between the read and the caching.
-            reading.withLock { $0.take() }?()
+            // Changes the key between its read and its caching.
+            afterRead.withLock { $0.take() }?()
             return found
         }
         let new = try custody.generateKeyPair(
             algorithm: .ecV1, purpose: .paymentProcessing, for: CustodyFixture.merchant)
         store.add(new, of: CustodyFixture.merchant)
-        reading.withLock { pending in
+        afterRead.withLock { pending in
             pending = {
                 store.setState(.revoked, of: new.publicKeyHash)
                 cache.keysChanged([new.publicKeyHash])
@@ -127,7 +127,7 @@ import Vocabulary
         #expect(cache.count == 8)
     }
 
-    @Test func `concurrent requests and changes give no wrong result and leave no revoked key`() async throws {
+    @Test func `concurrent requests and changes give no wrong result and leave no revoked key usable`() async throws {
         let fixture = try CustodyFixture(capacity: 4)
         let hashes = try (0..<8).map { _ in try fixture.generate().publicKeyHash }
         let point = self.point

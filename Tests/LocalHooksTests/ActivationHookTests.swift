@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "a command that fails is activationFailed, and its error has nothing that the command printed",
+        "a failing command gives activationFailed, and the error contains nothing that the command printed",
         arguments: [
             "cat >&2; exit 1", "cat", "cat; exit 1", "kill -9 $$", "echo '{\"activationData\": \"not Base64\"}'",
             "echo '{\"activationData\": \"\"}'", "echo '{\"activationData\": null}'", "true",
@@ -64,7 +64,7 @@ import Testing
         #expect(!error.detail.contains(Self.cardNumber) && !error.detail.contains("Jo Example"))
     }
 
-    @Test func `a command that is missing or does not end is activationUnavailable`() async throws {
+    @Test func `a command that is missing or does not end gives activationUnavailable`() async throws {
         let missing = try await Self.refusal(Self.hook(.command(["/nowhere/at-all", "secret-argument"])))
         #expect(missing.code == .activationUnavailable && !missing.detail.contains("secret-argument"))
         let endless = try await Self.refusal(Self.shell("sleep 1000", within: 1))
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "an HTTP server that fails is activationFailed, without its response",
+        "a failing HTTP server gives activationFailed, and the error does not contain its response",
         .enabled(if: HookServer.isPossible, "needs python3"),
         arguments: [(500, #"{"activationData": "T1RQ"}"#), (200, "5204740009900014"), (302, "")])
     func failingEndpoint(status: Int, reply: String) async throws {
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `an HTTP server that cannot be reached is activationUnavailable`() async throws {
+    @Test func `an HTTP server that cannot be reached gives activationUnavailable`() async throws {
         let missing = scratch.path("none.sock").replacing("/", with: "%2F")
         let endpoint = try #require(LocalEndpoint(text: "http+unix://\(missing)/otp"))
         let error = try await Self.refusal(Self.hook(.endpoint(endpoint)))

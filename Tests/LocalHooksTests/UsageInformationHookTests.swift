@@ -21,19 +21,19 @@ struct UsageInformationHookTests {
             authenticationToken: "a\"b\\c")
     }
 
-    private func ask(_ endpoint: LocalEndpoint, within seconds: Int = 20) async throws -> UsageInformationAnswer {
+    private func callHook(_ endpoint: LocalEndpoint, within seconds: Int = 20) async throws -> UsageInformationAnswer {
         try await UsageInformationHook(endpoint, within: .seconds(seconds)).usageInformation(for: question)
     }
 
     private func refusal(_ endpoint: LocalEndpoint, within seconds: Int = 20) async throws -> MerchantError {
-        do { _ = try await ask(endpoint, within: seconds) } catch let error as MerchantError { return error }
+        do { _ = try await callHook(endpoint, within: seconds) } catch let error as MerchantError { return error }
         return try #require(nil as MerchantError?, "the hook gave usage information")
     }
 
     @Test(arguments: [false, true])
     func `the server gets the question as JSON, and its response is the package`(onUnixSocket: Bool) async throws {
         try await HookServer.serve(scratch, onUnixSocket: onUnixSocket, reply: "usage") { endpoint in
-            let answer = try await ask(endpoint)
+            let answer = try await callHook(endpoint)
             #expect(answer == .package(Array("usage".utf8)))
         }
         let json = try JSONSerialization.jsonObject(with: Data(scratch.bytes("requests")))
@@ -45,22 +45,22 @@ struct UsageInformationHookTests {
     }
 
     @Test(arguments: [(401, UsageInformationAnswer.notAuthorized), (404, .nothing)])
-    func `401 and 404 of the server are answers`(status: Int, answer: UsageInformationAnswer) async throws {
+    func `the statuses 401 and 404 are no failures`(status: Int, answer: UsageInformationAnswer) async throws {
         try await HookServer.serve(scratch, onUnixSocket: false, status: status, reply: "no") { endpoint in
-            let found = try await ask(endpoint)
+            let found = try await callHook(endpoint)
             #expect(found == answer)
         }
     }
 
     @Test(arguments: [(500, "usage"), (200, ""), (204, ""), (302, ""), (201, "usage")])
-    func `another status, or an empty package, is usageInformationFailed`(status: Int, reply: String) async throws {
+    func `another status, or an empty package, gives usageInformationFailed`(status: Int, reply: String) async throws {
         try await HookServer.serve(scratch, onUnixSocket: false, status: status, reply: reply) { endpoint in
             let error = try await refusal(endpoint)
             #expect(error.code == .usageInformationFailed && !error.detail.contains("a\"b"))
         }
     }
 
-    @Test func `a response that is too large is usageInformationFailed`() async throws {
+    @Test func `a response that is too large gives usageInformationFailed`() async throws {
         let reply = String(repeating: "x", count: UsageInformationHook.largestResponse + 1)
         try await HookServer.serve(scratch, onUnixSocket: false, reply: reply) { endpoint in
             let error = try await refusal(endpoint)
@@ -68,7 +68,7 @@ struct UsageInformationHookTests {
         }
     }
 
-    @Test func `a server that is missing or does not respond in time is usageInformationUnavailable`() async throws {
+    @Test func `a server that is missing or too slow gives usageInformationUnavailable`() async throws {
         let missing = scratch.path("none.sock").replacing("/", with: "%2F")
         let endpoint = try #require(LocalEndpoint(text: "http+unix://\(missing)/usage"))
         #expect(try await refusal(endpoint).code == .usageInformationUnavailable)

@@ -21,7 +21,7 @@ import Testing
         return isClosed
     }
 
-    @Test func `the connection of the same client that has waited longest gives way`() throws {
+    @Test func `above the limit of one client, its connection that has waited longest gives way`() throws {
         let other = try #require(admit("b"))
         let own = try (0..<3).map { _ in try #require(admit("a")) }
         // The first one now waits again, so the second one has waited longest.

@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("the socket's file has its mode and accepts connections at every time that it exists")
+    @Test("the socket's file has its mode and accepts connections as soon as it exists")
     func firstMoment() throws {
         let path = directory + "/a.sock"
         let watcher = Watcher(path)

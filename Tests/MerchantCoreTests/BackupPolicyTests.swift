@@ -14,9 +14,10 @@ import Vocabulary
         return policy
     }
 
-    private static func coverage(lastVerified: Timestamp? = nil, since: Timestamp? = begin) -> BackupCoverage {
+    private static func coverage(newestVerifiedCreatedAt: Timestamp? = nil, since: Timestamp? = begin) -> BackupCoverage
+    {
         var coverage = BackupCoverage()
-        (coverage.lastVerified, coverage.notBackedUpSince) = (lastVerified, since)
+        (coverage.newestVerifiedCreatedAt, coverage.notBackedUpSince) = (newestVerifiedCreatedAt, since)
         return coverage
     }
 
@@ -29,18 +30,18 @@ import Vocabulary
         #expect(severities == [.warning, .warning, .critical, .critical])
     }
 
-    @Test func `with backups by hand, a key that lacks one becomes critical after seven days`() {
+    @Test func `without scheduled backups, a key that is in no backup is critical after seven days`() {
         let severities = [0, 6, 7].map {
-            Self.policy.severity(of: Self.coverage(lastVerified: Self.begin), at: Self.after($0))
+            Self.policy.severity(of: Self.coverage(newestVerifiedCreatedAt: Self.begin), at: Self.after($0))
         }
         #expect(severities == [nil, nil, .critical])
     }
 
-    @Test func `with scheduled backups, only the first one is waited for`() {
+    @Test func `with scheduled backups, only keys before the first backup are reported`() {
         var policy = Self.policy
         policy.isScheduled = true
         #expect(policy.severity(of: Self.coverage(), at: Self.after(0)) == .warning)
-        #expect(policy.severity(of: Self.coverage(lastVerified: Self.begin), at: Self.after(100)) == nil)
+        #expect(policy.severity(of: Self.coverage(newestVerifiedCreatedAt: Self.begin), at: Self.after(100)) == nil)
     }
 
     @Test func `a verified backup counts although its time is in the future`() {

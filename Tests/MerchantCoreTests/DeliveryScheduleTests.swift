@@ -22,7 +22,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the first failure later than 24 hours after the first attempt parks an event`() {
+    @Test func `a failure 24 hours or more after the first failure parks an event`() {
         let first = now.adding(.seconds(-24 * 3_600))
         func next(_ firstFailed: Timestamp?) -> Timestamp? {
             DeliverySchedule.next(

@@ -57,7 +57,7 @@ import Vocabulary
         #expect(details.domainNames == ["a.example", "xn--bcher-kva.example", "not a name"])
     }
 
-    @Test func `a response that is too large for a registration is refused`() {
+    @Test func `a response with an empty or too long text, or with too many domains, is refused`() {
         for (name, domains) in [
             (String(repeating: "x", count: 5000), ["a.example"]), ("Shop", [""]),
             ("Shop", [String(repeating: "x", count: 1025)]), ("Shop", [String](repeating: "a.example", count: 10_001)),

@@ -2,7 +2,7 @@ import MerchantCore
 import Testing
 import Vocabulary
 
-/// The state of a roll for every pair of states of its two key pairs.
+/// The state and the outcome of a roll, which follow from the states and uses of its two key pairs.
 @Suite struct RollLifecycleTests {
     static let now = Timestamp(millisecondsSince1970: 1_800_000_000_000)
     static let day = Duration.seconds(86_400)
@@ -44,7 +44,7 @@ import Vocabulary
     }
 
     @Test(arguments: KeyState.allCases, KeyState.allCases.map { Optional($0) } + [nil])
-    func `a roll ends exactly when its new key is revoked, or is current and no old key is in use`(
+    func `a roll ends exactly when its new key is revoked or destroyed, or is current and no old key is left`(
         to: KeyState, from: KeyState?
     ) {
         let oldIsInUse = from == .pending || from == .standby || from == .current || from == .retiring
@@ -101,14 +101,13 @@ import Vocabulary
             fromUse: KeyUse(requests: Self.seen(daysAgo: 30), decryptions: Self.seen(daysAgo: 2)),
             toUse: Self.confirmed(daysAgo: 1, first: 10))
         #expect(decryptions.state == .promoted)
-        // The old key was restored an hour ago, so earlier uses do not matter.
+        // The old key became retiring just now, so the quiet period begins now.
         let restored = Self.progress(
             from: Self.keyPair(Self.old, .retiring, daysAgo: 0), toUse: Self.confirmed(daysAgo: 9))
         #expect(restored.state == .promoted)
     }
 
-    @Test
-    func `a decryption before the promotion does not make a roll quiet, and the wait counts from the first after`() {
+    @Test func `only a decryption after the promotion makes a roll quiet, and the first such decryption counts`() {
         let progress = Self.progress(toUse: KeyUse(decryptions: Self.seen(daysAgo: 21, first: 60)))
         #expect(progress.state == .promoted && progress.waitingFor == .apple && progress.quietAt == nil)
         let confirmed = KeyUse(
@@ -148,7 +147,7 @@ import Vocabulary
         #expect(times.count == 200)
     }
 
-    @Test func `each threshold raises one warning, and only the latest of several missed ones does`() {
+    @Test func `each threshold raises one warning, but of several missed thresholds only the latest does`() {
         func due(_ days: Int) -> Int? { ExpiryWarning.due(expiry: Self.now.adding(Self.day * days), at: Self.now) }
         #expect(
             [61, 60, 59, 31, 30, 16, 15, 8, 7, 2, 1, 0, -1, -900].map(due) == [
@@ -191,7 +190,7 @@ import Vocabulary
             earliestExpiry: Self.now.adding(Self.day * 74))?.publicKeyHash
     }
 
-    @Test func `a standby key that lasts is preferred to a pending key, and a pending key to a new one`() {
+    @Test func `a standby key valid for long enough is preferred to a pending key, and a pending key to a new one`() {
         let ready = Self.candidate(1, .standby)
         let longer = Self.candidate(2, .standby, ends: 701)
         let pending = [Self.candidate(3, .pending), Self.candidate(4, .pending)]
@@ -200,7 +199,7 @@ import Vocabulary
         #expect(choice([]) == nil)
     }
 
-    @Test func `a certificate that is as old as the current one or expires as soon is not a successor`() {
+    @Test func `a key whose certificate is not newer than the current one, or expires too soon, is no successor`() {
         #expect(choice([Self.candidate(1, .standby, begins: -600, ends: 700)]) == nil)
         #expect(choice([Self.candidate(1, .standby, begins: -1, ends: 74)]) == nil)
         #expect(choice([Self.candidate(1, .standby, begins: -1, ends: 75)]) != nil)

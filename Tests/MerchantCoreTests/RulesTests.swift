@@ -3,27 +3,27 @@ import Testing
 import Vocabulary
 
 @Suite struct RevocationRulesTests {
-    func check(_ state: KeyState, replacements: Int, active: Int, reason: String) throws -> Int {
+    func warningCount(_ state: KeyState, replacements: Int, active: Int, reason: String) throws -> Int {
         let keyPair = RollLifecycleTests.keyPair(PublicKeyHash(of: [1]), state)
         return try RevocationRules.check(
             keyPair, remaining: .init(replacements: replacements, active: active), target: 2, reason: reason
         ).count
     }
 
-    @Test func `a key without a replacement cannot be revoked, unless it is compromised`() throws {
+    @Test func `an active key without a replacement cannot be revoked, unless it is compromised`() throws {
         for active in 0...3 {
             let error = #expect(throws: MerchantError.self) {
-                try check(.retiring, replacements: 0, active: active, reason: "rolled")
+                try warningCount(.retiring, replacements: 0, active: active, reason: "rolled")
             }
             #expect(error?.code == .lastActiveKey)
-            #expect(try check(.current, replacements: 0, active: active, reason: "compromised") > 0)
+            #expect(try warningCount(.current, replacements: 0, active: active, reason: "compromised") > 0)
         }
     }
 
     @Test func `a revocation that leaves fewer keys than the target gives a warning`() throws {
-        #expect(try check(.current, replacements: 1, active: 1, reason: "r") == 1)
-        #expect(try check(.current, replacements: 1, active: 2, reason: "r") == 0)
-        #expect(try check(.pending, replacements: 0, active: 0, reason: "r") == 0)
+        #expect(try warningCount(.current, replacements: 1, active: 1, reason: "r") == 1)
+        #expect(try warningCount(.current, replacements: 1, active: 2, reason: "r") == 0)
+        #expect(try warningCount(.pending, replacements: 0, active: 0, reason: "r") == 0)
     }
 
     @Test func `the target does not count identity keys`() throws {
@@ -106,14 +106,14 @@ import Vocabulary
                 issuerVerified: false, storedAt: Timestamp(millisecondsSince1970: 0))
         }
         let certificates = [stored(0, 100), stored(50, 150), stored(200, 300)]
-        func answering(_ milliseconds: Int64) -> Int64? {
+        func beginOfCertificateInUse(_ milliseconds: Int64) -> Int64? {
             certificates.certificateInUse(at: Timestamp(millisecondsSince1970: milliseconds))?.notBefore
                 .millisecondsSince1970
         }
-        #expect(answering(60) == 50)
-        #expect(answering(120) == 50)
-        #expect(answering(250) == 200)
-        #expect(answering(400) == 200)
+        #expect(beginOfCertificateInUse(60) == 50)
+        #expect(beginOfCertificateInUse(120) == 50)
+        #expect(beginOfCertificateInUse(250) == 200)
+        #expect(beginOfCertificateInUse(400) == 200)
         #expect([StoredCertificate]().certificateInUse(at: Timestamp(millisecondsSince1970: 0)) == nil)
     }
 }

@@ -33,7 +33,7 @@ extension Bench {
         Array("CERT:\(hash.hex):\(merchant)".utf8)
     }
 
-    /// Every text of every audit record.
+    /// The texts `before`, `after` and `reason` of all audit records.
     func auditText() async throws -> String {
         try await audited().map { entry in
             [entry.before, entry.after, entry.reason].compactMap(\.self).joined(separator: " ")

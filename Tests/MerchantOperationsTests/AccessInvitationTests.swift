@@ -21,7 +21,7 @@ import Vocabulary
             for: merchant, expiresAt: expiresAt, note: note, for: request ?? bench.request)
     }
 
-    @Test func `an invitation is valid for 7 days unless the request names another time`() async throws {
+    @Test func `an invitation is valid for 7 days by default, and the audit does not have its secret`() async throws {
         let bench = try await bench()
         let created = try await invite(bench, note: "for Jane")
         #expect(created.invitation.expiresAt == bench.clock.now.adding(Self.day * 7))
@@ -37,7 +37,7 @@ import Vocabulary
         #expect(try await sessions.invitationState(created.secret.text) == .expired)
     }
 
-    @Test func `an invitation that makes no sense is refused`() async throws {
+    @Test func `an invitation with an invalid expiry or note, or for an unknown merchant, is refused`() async throws {
         let bench = try await bench()
         let now = bench.clock.now
         let unknown = try #require(MerchantIdentifier("merchant.com.example.unknown"))
@@ -84,8 +84,8 @@ import Vocabulary
         return bench.machineRequest(accessName(name))
     }
 
-    /// Stores as many invitations of the creator as a client of the portal may create, and lets them expire.
-    private func fill(_ bench: Bench, createdBy creator: String) async throws {
+    /// Stores as many invitations of `creator` as a client of the portal may create in 30 days, and lets them expire.
+    private func storeExpiredInvitations(_ bench: Bench, createdBy creator: String) async throws {
         let now = bench.clock.now
         try await bench.repository.write { transaction in
             for _ in 0..<InvitationOperations.maximumRecent {
@@ -103,7 +103,7 @@ import Vocabulary
         let bench = try await bench()
         let first = try await machine("first", bench)
         let second = try await machine("second", bench)
-        try await fill(bench, createdBy: first.caller.name)
+        try await storeExpiredInvitations(bench, createdBy: first.caller.name)
         let found = await refusal { _ = try await invite(bench, for: first) }
         #expect(found?.code == .tooManyInvitations && found?.detail.contains("access:first") == true)
         _ = try await invite(bench, Bench.otherShop, for: first)
@@ -115,7 +115,7 @@ import Vocabulary
 
     @Test func `an admin's invitations are limited only while they are open`() async throws {
         let bench = try await bench()
-        try await fill(bench, createdBy: bench.request.caller.name)
+        try await storeExpiredInvitations(bench, createdBy: bench.request.caller.name)
         _ = try await invite(bench)
         _ = try await invite(bench, for: try await machine("first", bench))
     }

@@ -36,7 +36,7 @@ import Vocabulary
         #expect(try await !bench.auditText().contains(token.text))
     }
 
-    @Test func `nothing but a valid token authenticates`() async throws {
+    @Test func `an unknown, malformed or revoked token does not authenticate`() async throws {
         let bench = try await Bench()
         let token = try #require(try await create(bench).token)
         let foreign = PortalSecret(generating: .access)
@@ -49,7 +49,7 @@ import Vocabulary
         #expect(try await !isValid(token, in: bench))
     }
 
-    @Test func `an access ends at its expiry, and not again before it after the clock was set back`() async throws {
+    @Test func `an access expires, and stays expired after the clock was set back`() async throws {
         let bench = try await Bench()
         let expiry = bench.clock.now.adding(Self.day)
         let token = try #require(try await create(bench, expiresAt: expiry).token)
@@ -73,7 +73,9 @@ import Vocabulary
         #expect(try await isValid(second.token, in: bench))
     }
 
-    @Test func `a second rotation ends the oldest token, and one without overlap ends every other`() async throws {
+    @Test func `a second rotation ends the oldest token, and a rotation without overlap ends all older tokens`()
+        async throws
+    {
         let bench = try await Bench()
         let access = bench.operations.access
         let first = try #require(try await create(bench).token)
@@ -114,7 +116,7 @@ import Vocabulary
         #expect(try await bench.audited().suffix(2).map(\.action) == [.accessCreated, .accessRotated])
     }
 
-    @Test func `a client certificate authenticates until its access is revoked, and has no token`() async throws {
+    @Test func `an access with a client certificate has no token, and is valid until it is revoked`() async throws {
         let bench = try await Bench()
         let certificate = Bench.certificate(PublicKeyHash(of: [1]), of: Bench.shop)
         let fingerprint = PublicKeyHash(of: certificate).bits
@@ -136,7 +138,7 @@ import Vocabulary
         #expect(try await access.authenticate(certificateFingerprint: fingerprint)?.name == accessName("other"))
     }
 
-    @Test func `a client certificate that cannot be read is malformed, and a private key is named`() async throws {
+    @Test func `a client certificate that is unreadable, or is a private key, is refused`() async throws {
         let bench = try await Bench()
         let found = await refusal { _ = try await create(bench, certificate: Array("no certificate".utf8)) }
         #expect(found?.code == .malformed && found?.detail.contains("'clientCertificate'") == true)
@@ -147,14 +149,14 @@ import Vocabulary
     }
 
     @Test(arguments: [[], [.administer], [.onboard, .decrypt]] as [Set<Permit>])
-    func `other permits than onboard and read are refused`(permits: Set<Permit>) async throws {
+    func `permits other than onboard and read, and no permits, are refused`(permits: Set<Permit>) async throws {
         let bench = try await Bench()
         let found = await refusal { _ = try await create(bench, permits: permits) }
         #expect(found?.code == .malformed)
         for name in ["'onboard'", "'read'"] { #expect(found?.detail.contains(name) == true) }
     }
 
-    @Test func `an access that makes no sense is refused`() async throws {
+    @Test func `an access with invalid merchants or a past expiry is refused`() async throws {
         let bench = try await Bench()
         let now = bench.clock.now
         let tooMany = Set((0...AccessOperations.maximumMerchants).compactMap { MerchantIdentifier("merchant.m\($0)") })
@@ -167,7 +169,9 @@ import Vocabulary
         #expect(try await bench.operations.access.list(after: nil, limit: 9).isEmpty)
     }
 
-    @Test func `a name is used once, and a revoked or expired access gets no new token`() async throws {
+    @Test func `the name of an access cannot be used again, and a revoked or expired access gets no new token`()
+        async throws
+    {
         let bench = try await Bench()
         let access = bench.operations.access
         _ = try await create(bench)
@@ -186,7 +190,7 @@ import Vocabulary
         #expect(try await bench.audited().map(\.action).count { $0 == .accessRevoked } == 1)
     }
 
-    @Test func `a revocation revokes the open invitations of the access, and ends the sessions of all`() async throws {
+    @Test func `a revocation of an access ends its open invitations and the sessions of its used ones`() async throws {
         let bench = try await Bench()
         try await bench.add(Bench.shop)
         _ = try await create(bench)

@@ -60,7 +60,7 @@ import Vocabulary
         #expect(try await sessions.resume(begun.secret.text, extending: false) != nil)
     }
 
-    @Test func `a session that has ended is not begun by a second press of the button`() async throws {
+    @Test func `a second use of a login link does not return a session that has ended`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions
         let link = try await sessions.createLogin(uid: 1000, groups: [], for: bench.request).secret
@@ -69,7 +69,7 @@ import Vocabulary
         #expect(try await sessions.secretOfSession(begunBy: link.text, .login, in: "browser") == nil)
     }
 
-    @Test func `sessions of one link in two browsers, or without a browser's value, have different secrets`() {
+    @Test func `sessions of one link in two browsers, or in unknown browsers, have different secrets`() {
         let link = PortalSecret(generating: .invitation)
         let texts = ["a", "b", nil, nil].map { PortalSecret.session(begunBy: link, in: $0).text }
         #expect(Set(texts).count == 4)
@@ -77,7 +77,7 @@ import Vocabulary
         #expect(PortalSecret.session(begunBy: link, in: "a").text == texts[0])
     }
 
-    @Test func `an unknown secret begins nothing, and is not told from a malformed one`() async throws {
+    @Test func `unknown secrets and malformed secrets are refused with the same error`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions
         var refusals: [MerchantError?] = []
@@ -140,7 +140,7 @@ import Vocabulary
         #expect(try await stored() == start.adding(.seconds(60)))
     }
 
-    @Test func `signing out ends the session, and only with its secret`() async throws {
+    @Test func `signing out ends a session, and needs the secret of this session`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions
         let secret = try await begin(bench).secret

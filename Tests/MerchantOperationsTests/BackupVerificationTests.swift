@@ -13,15 +13,15 @@ import Vocabulary
             repository: bench.repository, custodian: FakeCustodian(clock: bench.clock), clock: bench.clock,
             backupService: service
         ).backups
-        func lastVerified() async throws -> Timestamp? {
-            try await backups.backupCoverage(at: bench.clock.now).lastVerified
+        func newestVerifiedCreatedAt() async throws -> Timestamp? {
+            try await backups.backupCoverage(at: bench.clock.now).newestVerifiedCreatedAt
         }
         let created = try await backups.createBackup(at: "/b", for: bench.request)
         _ = try await backups.verifyBackup("/b", for: bench.request)
-        #expect(try await lastVerified() == created.createdAt)
+        #expect(try await newestVerifiedCreatedAt() == created.createdAt)
         service.damage("/b")
         let result = try await backups.verifyBackup("/b", for: bench.request)
         #expect(result.findings.count == 1)
-        #expect(try await lastVerified() == nil)
+        #expect(try await newestVerifiedCreatedAt() == nil)
     }
 }

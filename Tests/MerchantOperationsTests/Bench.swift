@@ -55,16 +55,19 @@ struct Bench: Sendable {
         try await operations.registrationSync.sync(after: nil, limit: 1000, repair: repair, for: request)
     }
 
+    /// The domains of the partner in Apple's record; nil if Apple has no record of the partner.
     func atApple(_ partner: String) -> Set<String>? {
         gateway.records[partnerName(partner)].map { Set($0.domains.map(\.rawValue)) }
     }
 
+    /// The domains of the partner that should be registered, as the daemon has stored them.
     func wanted(_ partner: String) async throws -> Set<String> {
         try await repository.read { reading in
             Set((try reading.registration(partnerName(partner))?.desired.domainNames ?? []).map(\.rawValue))
         }
     }
 
+    /// All audit records, the oldest first.
     func audited() async throws -> [AuditEntry] {
         try await repository.read {
             try $0.auditRecords(merchant: nil, key: nil, before: nil, limit: 10_000).reversed().map(\.entry)

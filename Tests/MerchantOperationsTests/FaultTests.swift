@@ -13,43 +13,43 @@ private final class MortalRepository: MerchantRepository {
 
     private let store: SQLiteStore
     private let isDead = Atomic(false)
-    /// The number of writes that still succeed.
-    private let writesLeft: Atomic<Int>
+    /// The number of writes up to and including the first that fails.
+    private let writesUntilFailure: Atomic<Int>
 
-    init(_ store: SQLiteStore, dyingAfter writes: Int) {
+    init(_ store: SQLiteStore, failingAtWrite number: Int) {
         self.store = store
-        writesLeft = Atomic(writes)
+        writesUntilFailure = Atomic(number)
     }
 
     var hasDied: Bool { isDead.load(ordering: .sequentiallyConsistent) }
 
-    private func live() throws {
+    private func requireAlive() throws {
         guard !hasDied else { throw Killed() }
     }
 
     func read<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryReading) throws -> Result
     ) async throws -> Result {
-        try live()
+        try requireAlive()
         return try await store.read(body)
     }
 
     func readNow<Result>(_ body: (any RepositoryReading) throws -> Result) throws -> Result {
-        try live()
+        try requireAlive()
         return try store.readNow(body)
     }
 
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result {
-        if writesLeft.subtract(1, ordering: .sequentiallyConsistent).newValue <= 0 {
+        if writesUntilFailure.subtract(1, ordering: .sequentiallyConsistent).newValue <= 0 {
             isDead.store(true, ordering: .sequentiallyConsistent)
         }
-        try live()
+        try requireAlive()
         return try await store.write(body)
     }
 
-    func eraseRemovedBytes() async throws {}
+    func eraseCopiesOfDestroyedSecrets() async throws {}
 }
 
 /// Daemons that run one after another over one store. When one was killed, the next resolves the open calls, as at
@@ -70,25 +70,25 @@ private final class Daemons: Sendable {
         self.store = store
         self.clock = clock
         self.gateway = gateway
-        current = Mutex(Self.born(1, store, clock, gateway))
+        current = Mutex(Self.start(1, store, clock, gateway))
     }
 
     var generations: Int { current.withLock { $0.number } }
 
-    func living() async -> Operations {
+    func running() async -> Operations {
         let (operations, isNew) = current.withLock { generation in
             guard generation.repository.hasDied else { return (generation.operations, false) }
-            generation = Self.born(generation.number + 1, store, clock, gateway)
+            generation = Self.start(generation.number + 1, store, clock, gateway)
             return (generation.operations, true)
         }
         if isNew { _ = try? await operations.openCalls.resolveOpenCalls(as: Bench.caller) }
         return operations
     }
 
-    private static func born(
+    private static func start(
         _ number: Int, _ store: SQLiteStore, _ clock: HandMovedClock, _ gateway: ScriptedGateway
     ) -> Generation {
-        let repository = MortalRepository(store, dyingAfter: Int.random(in: 20...120))
+        let repository = MortalRepository(store, failingAtWrite: Int.random(in: 20...120))
         return Generation(
             number: number, repository: repository,
             operations: Operations(
@@ -102,11 +102,11 @@ private final class Daemons: Sendable {
 @Suite("Registrations with failures") struct FaultTests {
     /// The number of concurrent clients. Each has its own merchants.
     private static let workers = 8
-    /// The clock advances only between rounds, so that a call in progress is never older than it seems.
+    /// The clock advances only between rounds, so that no time passes during a call.
     private static let rounds = 25
     private static let requestsInARound = 5
 
-    /// Random faults; in 1,000 calls each kind occurs several times.
+    /// Returns a random fault, or nil. In 1,000 calls, each fault occurs several times.
     private static func fault(_ call: ScriptedGateway.Call) -> ScriptedGateway.Fault? {
         if case .details = call {
             return Int.random(in: 0..<100) < 12
@@ -119,7 +119,7 @@ private final class Daemons: Sendable {
     @Test(
         "after 1,000 requests with failures of Apple and kills of the daemon, Apple's record matches the requests and their results"
     )
-    func underFire() async throws {
+    func requestsWithFaults() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "faults-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -137,14 +137,14 @@ private final class Daemons: Sendable {
                     group.addTask {
                         var ledger = before
                         for _ in 0..<Self.requestsInARound {
-                            await Self.oneRequest(worker, await daemons.living(), &ledger)
+                            await Self.oneRequest(worker, await daemons.running(), &ledger)
                         }
                         return (worker, ledger)
                     }
                 }
                 for await (worker, ledger) in group { ledgers[worker] = ledger }
             }
-            // Late calls sometimes arrive. After the time for late arrival, none arrives any more.
+            // Sometimes the delayed calls arrive. Before the clock passes the longest delay, all of them arrive.
             if Bool.random() { gateway.deliverLateCalls() }
             if Bool.random() {
                 gateway.deliverLateCalls()
@@ -169,7 +169,7 @@ private final class Daemons: Sendable {
         try store.close()
     }
 
-    /// Sends a random request, and notes it with its outcome.
+    /// Sends a random request, and adds it to the ledger with its outcome.
     private static func oneRequest(
         _ worker: Int, _ operations: Operations, _ ledger: inout RegistrationLedger
     ) async {
@@ -202,13 +202,13 @@ private final class Daemons: Sendable {
         }
     }
 
-    /// Compares Apple's record with the ledger and the result of a sync with Apple's record, then repairs.
+    /// Compares Apple's record with the ledger, and the findings of a sync with Apple's record. Then repairs the drift.
     private func check(_ bench: Bench, _ ledger: RegistrationLedger) async throws {
-        func truth() -> [String: Set<String>] {
+        func appleRecords() -> [String: Set<String>] {
             Dictionary(
                 uniqueKeysWithValues: bench.gateway.records.map { ($0.rawValue, Set($1.domains.map(\.rawValue))) })
         }
-        #expect(ledger.violations(in: truth()) == [])
+        #expect(ledger.violations(in: appleRecords()) == [])
         let report = try await bench.sync()
         #expect(report.findings.allSatisfy { $0.failure == nil } && report.next == nil)
         let registrations = try await bench.repository.read { try $0.registrations(after: nil, limit: 1000, all: true) }
@@ -217,7 +217,7 @@ private final class Daemons: Sendable {
             let partner = registration.partnerInternalMerchantIdentifier
             let names = Set(registration.desired.domainNames.map(\.rawValue))
             wanted[partner.rawValue] = names
-            let atApple = truth()[partner.rawValue] ?? []
+            let atApple = appleRecords()[partner.rawValue] ?? []
             let drift = report.findings.first { $0.partnerInternalMerchantIdentifier == partner }?.drift ?? []
             let expected: Set<RegistrationDrift> =
                 atApple.isEmpty && !names.isEmpty
@@ -227,11 +227,11 @@ private final class Daemons: Sendable {
                         + atApple.subtracting(names).map(RegistrationDrift.extraDomain))
             #expect(Set(drift) == expected, "\(partner)")
         }
-        #expect(ledger.violations(in: wanted) == [], "the desired state has a domain that was not acknowledged")
+        #expect(ledger.violations(in: wanted) == [], "the desired state does not match the ledger")
         let before = bench.gateway.changes.count
         #expect(try await bench.sync(repair: true).findings.allSatisfy { $0.repaired == true })
         #expect(bench.gateway.changes.count - before <= 2 * report.findings.count)
-        #expect(truth() == wanted.filter { !$0.value.isEmpty })
+        #expect(appleRecords() == wanted.filter { !$0.value.isEmpty })
         #expect(try await bench.sync().findings.isEmpty)
     }
 

@@ -26,7 +26,7 @@ import Vocabulary
         ).keyPair.publicKeyHash
     }
 
-    /// A key pair that Apple encrypts to, with a certificate for 700 days.
+    /// Stores a certificate for 700 days, and promotes the key pair.
     private func certify(_ hash: PublicKeyHash, _ bench: Bench, of merchant: MerchantIdentifier) async throws {
         _ = try await bench.operations.certificates.storeCertificate(
             Bench.certificate(hash, of: merchant), for: merchant, for: bench.request)
@@ -123,7 +123,7 @@ import Vocabulary
 
     // MARK: - Search
 
-    @Test func `a search finds by identifier, name, publicKeyHash and domain`() async throws {
+    @Test func `a search finds merchants by identifier, name, publicKeyHash and domain`() async throws {
         let bench = try await bench()
         let tea = try await add("merchant.com.tea", name: "Green Tea", bench)
         let hash = try await generate(bench, for: tea)
@@ -188,7 +188,7 @@ import Vocabulary
     }
 
     @Test(arguments: ["", " ", "a", " a ", "a\u{202E}b", "\u{1B}[2J", String(repeating: "x", count: 256)])
-    func `a text that cannot be searched for is refused`(text: String) async throws {
+    func `a search text that is too short, too long or has control characters is refused`(text: String) async throws {
         let bench = try await bench()
         let found = await refusal { _ = try await search(text, bench) }
         #expect(found?.code == .malformed)
@@ -196,7 +196,7 @@ import Vocabulary
 
     // MARK: - A merchant's page
 
-    @Test func `a merchant's page has all that concerns the merchant, newest first`() async throws {
+    @Test func `a merchant's page has only data of this merchant, the newest first`() async throws {
         let bench = try await bench()
         let hash = try await generate(bench, for: Bench.shop)
         try await certify(hash, bench, of: Bench.shop)

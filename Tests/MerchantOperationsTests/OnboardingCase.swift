@@ -17,8 +17,8 @@ struct OnboardingCase: CustomTestStringConvertible, Sendable {
     let text: String
 
     /// - Parameters:
-    ///   - since: the day since which the next step is the next one.
-    ///   - time: the same as a time.
+    ///   - since: the day on which `next` became the next step.
+    ///   - time: the same as a `Timestamp`. If it is given, `since` is ignored.
     init(
         _ description: String, _ keys: [OnboardingFacts.Key], _ rolls: [Roll] = [],
         next: OnboardingProgress.StepName?, _ party: RollParty = .none, since: Double? = nil,
@@ -110,7 +110,7 @@ extension OnboardingCase {
             [key(1, .standby, since: -2, certificate: (-2, 758), tokens: (-1, -0.5))], next: .oldKeyQuiet, .admin,
             since: -1, text: "must now confirm"),
         OnboardingCase(
-            "a token before the key was restored shows nothing",
+            "a token from before the restore of the key does not count",
             [key(1, .standby, since: -2, certificate: (-90, 700), tokens: (-60, -50))], next: .activation, .merchant,
             since: -2),
         OnboardingCase(
@@ -139,7 +139,7 @@ extension OnboardingCase {
             "roll with a stored certificate", [old, key(2, .standby, since: -25, certificate: (-25, 735))], [openRoll],
             next: .activation, .merchant, since: -25, text: "before 2027-01-20"),
         OnboardingCase(
-            "roll whose new key gets tokens, but may not promote itself",
+            "roll whose new key gets tokens, but is not promoted automatically",
             [old, key(2, .standby, since: -25, certificate: (-25, 735), tokens: (-5, -1))], [openRoll],
             next: .oldKeyQuiet, .admin, since: -5, text: "must now confirm", promotes: false),
         OnboardingCase(
@@ -202,7 +202,7 @@ extension OnboardingCase {
                 key(3, .standby, created: -3, since: -3, certificate: (-3, 757), tokens: (-2, -1), reported: -2),
             ], [openRoll], next: .activation, .merchant, since: -25),
         OnboardingCase(
-            "another key is in use at Apple than the promoted key of a roll",
+            "Apple uses another key than the promoted key of a roll",
             [
                 retiring(requested: -9), key(2, .current, since: -20, certificate: (-25, 735), confirmed: -19),
                 key(3, .standby, created: -3, since: -3, certificate: (-3, 757), tokens: (-2, -1), reported: -2),
@@ -217,7 +217,7 @@ extension OnboardingCase {
 
     private static let policy = RollPolicy()
 
-    /// When the renewal of a certificate that expires on this day is due.
+    /// Returns the time at which the renewal of a certificate that expires on the day `expiry` is due.
     private static func renewalTime(of expiry: Double) -> Timestamp {
         policy.renewal(of: day(expiry), merchant: Bench.shop)
     }
@@ -233,7 +233,7 @@ extension OnboardingCase {
                 key(2, .pending, created: -600, since: -600),
             ], [], next: .appleCertificate, .merchant, at: renewalTime(of: 50), text: "before 2027-01-10"),
         OnboardingCase(
-            "certificate about to end, and its successor waits",
+            "certificate about to end, and another key has a certificate",
             [
                 key(1, .current, since: -700, certificate: (-710, 50), confirmed: -699),
                 key(2, .standby, created: -600, since: -1, certificate: (-1, 759)),
@@ -249,7 +249,7 @@ extension OnboardingCase {
             [key(1, .revoked, since: -2, certificate: (-100, 660)), key(2, .pending, created: -50, since: -50)],
             next: .appleCertificate, .merchant, since: -50),
         OnboardingCase(
-            "the current key was revoked, the one before is left",
+            "the current key was revoked, and the key before it is retiring",
             [
                 key(1, .retiring, since: -20, certificate: (-600, 160)),
                 key(2, .revoked, since: -2, certificate: (-25, 735)),

@@ -52,7 +52,7 @@ import Vocabulary
         #expect(try await next(bench) == .activation)
         bench.clock.advance(by: .seconds(60))
         try await decryptToken(for: first, bench)
-        // The key pair was generated without a roll, and no other one is current.
+        // Without a roll, the first decryption promotes a key pair only if no other key pair is current.
         #expect(try await onboarding.keyPair(first, in: Self.ownScope).keyPair.state == .current)
         #expect(try await next(bench) == nil)
         bench.clock.advance(by: .seconds(86_400 * 2))
@@ -187,7 +187,7 @@ import Vocabulary
 
     // MARK: - Other merchants
 
-    @Test func `what belongs to another merchant is answered like what does not exist`() async throws {
+    @Test func `a request for data of another merchant fails like one for data that does not exist`() async throws {
         let bench = try await bench()
         let onboarding = bench.operations.onboarding
         let key = try await generate(bench, for: Bench.otherShop)
@@ -286,7 +286,7 @@ import Vocabulary
         #expect(shown.registration.desired.domainNames == Set(domainNames(["b.example"])))
     }
 
-    @Test func `a new registration encrypts to the merchant, and an existing one keeps its identifier`() async throws {
+    @Test func `a new registration encrypts to the merchant, and an existing one keeps its encryptTo`() async throws {
         let bench = try await bench()
         let onboarding = bench.operations.onboarding
         func register(_ partner: String, _ domains: [String]) async throws -> RegistrationView {
@@ -345,7 +345,7 @@ import Vocabulary
             Self.order("own", for: Bench.shop, encryptTo: Bench.shop), in: Self.ownScope, for: bench.request)
     }
 
-    @Test func `a registration cannot get another merchant's identifier, whether that merchant exists or not`()
+    @Test func `a registration cannot be named after another merchant, whether that merchant exists or not`()
         async throws
     {
         let bench = try await bench()

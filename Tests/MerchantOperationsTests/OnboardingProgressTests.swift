@@ -35,7 +35,7 @@ import WireAPI
     }
 
     @Test(arguments: OnboardingCase.all)
-    func `the texts are for merchants`(given: OnboardingCase) {
+    func `the texts have no internal terms and at most 4 sentences`(given: OnboardingCase) {
         for step in OnboardingProgress(given.facts).steps {
             let text = step.whatToDo
             for word in ["standby", "retiring", "promote", "roll", "merchantkeyctl", "daemon"] {
@@ -46,7 +46,7 @@ import WireAPI
     }
 
     @Test func `a done step has the time at which it became done`() throws {
-        let made = OnboardingCase.now.adding(.seconds(-40 * 86_400))
+        let generated = OnboardingCase.now.adding(.seconds(-40 * 86_400))
         let issued = OnboardingCase.now.adding(.seconds(-30 * 86_400))
         let promoted = OnboardingCase.now.adding(.seconds(-20 * 86_400))
         let paid = OnboardingCase.now.adding(.seconds(-10 * 86_400))
@@ -54,10 +54,10 @@ import WireAPI
             1, .current, created: -40, since: -20, certificate: (-30, 700), confirmed: -10)
         let progress = OnboardingProgress(OnboardingCase("", [key], next: nil).facts)
         #expect(progress.publicKeyHash == key.keyPair.publicKeyHash)
-        #expect(progress.steps.map(\.since) == [made, issued, issued, promoted, paid, paid, paid])
+        #expect(progress.steps.map(\.since) == [generated, issued, issued, promoted, paid, paid, paid])
     }
 
-    @Test func `steps before the activation end with the old certificate, and the quiet period at its time`() {
+    @Test func `the activation is due before the old certificate ends, and the quiet period has an end`() {
         let rolls = [OnboardingCase.roll(7, from: 1, to: 2, started: -30)]
         let old = OnboardingCase.key(1, .current, since: -700, certificate: (-700, 60), confirmed: -699)
         let pending = OnboardingCase.key(2, .pending, created: -200, since: -200)
@@ -74,7 +74,7 @@ import WireAPI
         #expect(first.steps.allSatisfy { $0.until == nil })
     }
 
-    @Test func `a certificate is awaited for the key pair of the present step, or else for a reserve key pair`() {
+    @Test func `a certificate is awaited for the key of the next step, or after all steps for a reserve key`() {
         func awaited(_ keys: OnboardingFacts.Key...) -> PublicKeyHash? {
             OnboardingProgress(OnboardingCase("", keys, next: nil).facts).awaitedKey
         }

@@ -19,7 +19,7 @@ import Vocabulary
         #expect(try await reported() == [.warning])
         for _ in 0..<3 { try await report(.critical, since: nil) }
         #expect(try await reported() == [.warning, .critical])
-        // The next backup, which was created and is too old again.
+        // A newer backup, which is now also too old.
         for _ in 0..<3 { try await report(.warning, since: bench.clock.now) }
         #expect(try await reported() == [.warning, .critical, .warning])
     }

@@ -67,7 +67,7 @@ import Vocabulary
         #expect(view.warnings.count == 1 && view.warnings[0].contains("\(other)"))
     }
 
-    @Test("a request that exceeds a limit is refused without a call to Apple")
+    @Test("an invalid request, or one that exceeds a limit, is refused without a call to Apple")
     func bounds() async throws {
         let bench = try await Bench()
         let ninetyNine = (0..<99).map { "d\($0).example" }

@@ -9,14 +9,15 @@ import Vocabulary
 
 /// Key operations that occupy a processor for long.
 @Suite("Slow key work") struct SlowKeyTests {
-    /// A custodian that blocks the thread of an import or of an RSA key generation until ``release()``, and for 10 ms after it.
+    /// A custodian that blocks the thread of an import or of an RSA key generation until ``release()``, and for 10 ms
+    /// after it.
     private final class BlockingCustodian: KeyCustodian {
         private let custodian: FakeCustodian
         private let gate = DispatchSemaphore(value: 0)
         private let state = Mutex((running: 0, most: 0, timedOut: false))
         var mostConcurrent: Int { state.withLock { $0.most } }
         var isBlocking: Bool { state.withLock { $0.running > 0 } }
-        /// Whether ``release()`` was not called in time, because its task had no thread.
+        /// Whether ``release()`` was not called within 20 seconds, because its task got no thread.
         var timedOut: Bool { state.withLock { $0.timedOut } }
 
         func release() { gate.signal() }

@@ -6,7 +6,7 @@ import Testing
 import Vocabulary
 
 @Suite("Unregistering, details and sync") struct SyncTests {
-    @Test("domains can be removed in several requests; an unregistered one is refused, and Apple gets the reason")
+    @Test("domains can be removed in several requests, whose reason Apple gets; an unregistered domain is refused")
     func unregister() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example", "b.example", "c.example"])
@@ -40,7 +40,7 @@ import Vocabulary
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("details are the stored ones with their age or, with refresh, Apple's")
+    @Test("details are the daemon's own record and its age; with refresh, they are Apple's record")
     func details() async throws {
         let bench = try await Bench()
         let partner = partnerName("shop-1")
@@ -81,7 +81,7 @@ import Vocabulary
         // A registration of another system at Apple, which sync must not change.
         bench.gateway.records[partnerName("foreign")] = .init(
             name: "F", encryptTo: other, domains: Set(domainNames(["f.example"])))
-        let truth = bench.gateway.records
+        let recordsBefore = bench.gateway.records
         bench.gateway.forgetCalls()
 
         let report = try await bench.sync()
@@ -96,7 +96,7 @@ import Vocabulary
                 "encrypt": [.otherEncryptTo],
                 "mixed": [.missingDomain, .missingDomain, .extraDomain, .otherName, .otherEncryptTo],
             ])
-        #expect(bench.gateway.changes.isEmpty && bench.gateway.records == truth)
+        #expect(bench.gateway.changes.isEmpty && bench.gateway.records == recordsBefore)
 
         let repaired = try await bench.sync(repair: true)
         #expect(repaired.findings.count == 6 && repaired.findings.allSatisfy { $0.repaired == true }, "\(repaired)")
@@ -104,7 +104,7 @@ import Vocabulary
             #expect(record.domains == Set(domainNames(["a.example", "b.example"])), "\(partner)")
             #expect(record.name == "Shop" && record.encryptTo == Bench.integrator, "\(partner)")
         }
-        #expect(bench.gateway.records[partnerName("foreign")] == truth[partnerName("foreign")])
+        #expect(bench.gateway.records[partnerName("foreign")] == recordsBefore[partnerName("foreign")])
         #expect(try await bench.sync().findings.isEmpty)
         #expect(try await bench.audited().contains { $0.action == .registrationDriftFound })
     }
@@ -120,7 +120,7 @@ import Vocabulary
         #expect(bench.atApple("full") == Set(wanted))
     }
 
-    @Test("sync stops if Apple cannot be reached, and returns where to continue")
+    @Test("sync stops when Apple limits the rate, and returns where to continue")
     func halts() async throws {
         let left = Mutex(Int.max)
         let bench = try await Bench(
@@ -169,7 +169,7 @@ import Vocabulary
         )
     }
 
-    @Test("of several identity keys the newest valid one is presented first")
+    @Test("of several identity keys, the newest valid one is listed first")
     func identityKeys() async throws {
         let bench = try await Bench()
         let keys = try await (0..<3).asyncMap { _ in

@@ -47,7 +47,7 @@ import Vocabulary
     }
 
     @Test(
-        "a call without a response succeeds if Apple's record shows its effect",
+        "a call with an uncertain outcome succeeds if Apple's record shows its effect",
         arguments: [
             ScriptedGateway.Fault.failedAfterActing, .malformedAfterActing, .resetAfterActing, .unauthorizedAfterActing,
         ])
@@ -83,7 +83,7 @@ import Vocabulary
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("a call that Apple's record does not show after the time for late arrival is stored as not done")
+    @Test("a call that Apple's record does not show after the longest arrival delay is stored as not done")
     func settled() async throws {
         let bench = try await bench(Once(.resetBeforeActing))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
@@ -110,7 +110,7 @@ import Vocabulary
         #expect(bench.atApple("shop-1") == nil)
     }
 
-    @Test("while an earlier attempt of a repeated call may still reach Apple, a request that it would undo is refused")
+    @Test("while an earlier attempt of a call may still reach Apple, requests that this attempt would undo are refused")
     func lateRepeat() async throws {
         let bench = try await bench(Once(.actsLate))
         _ = await refusal { try await bench.register("shop-1", ["a.example"]) }
@@ -140,7 +140,7 @@ import Vocabulary
         #expect(try await bench.sync().findings.isEmpty)
     }
 
-    @Test("a registration that a killed daemon left open may reach Apple again, so its removal waits")
+    @Test("a registration that a killed daemon left open may reach Apple again, so its removal is refused for a time")
     func settledYoung() async throws {
         let bench = try await Bench()
         let content = RegistrationCall.Content.register(

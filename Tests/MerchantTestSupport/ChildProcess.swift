@@ -108,7 +108,7 @@ package final class ChildProcess: @unchecked Sendable {
 
     package var isRunning: Bool { reap(WNOHANG) == nil }
 
-    /// Blocks this thread until the program ended.
+    /// Blocks this thread until the program has ended.
     @discardableResult
     package func wait() -> End { reap(0) ?? .exited(-1) }
 
@@ -137,7 +137,7 @@ package final class ChildProcess: @unchecked Sendable {
         }
     }
 
-    /// Leaves the program for `waitpid`, so that `signal` can be called meanwhile.
+    /// Waits without the lock until the program has ended, so that another thread can call ``signal(_:)`` meanwhile.
     private func waitWithoutReaping() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}

@@ -1,11 +1,11 @@
 package import Foundation
 
 /// The statuses and error codes that `schema/openapi.yaml` lists for the operations of one listener. Servers in tests
-/// compare each of their responses with it.
+/// compare each of their responses with them.
 package struct DocumentedResponses: Sendable {
     private let operations: [String: OpenAPIDocument.Operation]
 
-    /// - Parameter listener: `admin`, `decryptor` or `portal`.
+    /// - Parameter listener: `admin`, `decryptor`, `issuer` or `portal`.
     package init(of listener: String) throws { operations = try OpenAPIDocument().operations(of: listener) }
 
     /// How a response differs from the document.
@@ -13,7 +13,7 @@ package struct DocumentedResponses: Sendable {
     /// - Parameters:
     ///   - target: the request's target, such as `/v1/keys?state=current`.
     ///   - body: the response's body. If it is a problem document, its code is compared too.
-    /// - Returns: nil if the document lists the response, or if the target is the path of no operation.
+    /// - Returns: nil if the document permits the response, or has no operation with the target's path.
     package func difference(_ method: String, _ target: String, status: Int, body: Data) -> String? {
         let path = target.prefix { $0 != "?" }
         let matching = operations.keys.filter { Self.matches($0, path) }

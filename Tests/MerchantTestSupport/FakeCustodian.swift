@@ -2,7 +2,7 @@ package import MerchantCore
 package import Secrets
 package import Vocabulary
 
-/// A custodian without cryptography, for tests of its callers. Its keys are names.
+/// A custodian without cryptography, for tests of its callers. Its keys are texts.
 ///
 /// A private key is the text `KEY:<64 hex digits>`, or `LOCKED:<64 hex digits>` with the passphrase `open sesame`; a
 /// certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>`. A private key's file with its certificate is
@@ -13,7 +13,7 @@ package struct FakeCustodian: KeyCustodian {
         package let description = "internal state at 0xDEADBEEF"
     }
 
-    /// Generating for this merchant fails with a ``InternalFailure``.
+    /// Generating for this merchant fails with an ``InternalFailure``.
     package static let unlucky = "merchant.com.example.unlucky"
 
     private let clock: any WallClock

@@ -2,7 +2,7 @@ package import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// A master key without bytes. Each rotation has finished when it returns.
+/// A master key without bytes. Each rotation has finished when `rotate` returns.
 package final class FakeMasterKey: MasterKeyRotating {
     private let clock: any WallClock
     private let lastRotation = Mutex<KeyRotation?>(nil)

@@ -8,16 +8,21 @@ package final class ListedNodes: NodeDirectory {
 
     package init() {}
 
+    /// Replaces the list with one node.
+    ///
     /// - Parameters:
-    ///   - lease: how much longer the lease of the node is valid.
-    ///   - cache: how much longer the node may use its caches.
+    ///   - leaseRemaining: how much longer the lease of the node is valid.
+    ///   - cacheRemaining: how much longer the node may use its caches.
     ///   - timeSinceUsesStored: how long ago the node last stored its uses of keys.
-    package func set(_ name: NodeName, lease: Duration, cache: Duration, timeSinceUsesStored: Duration = .zero) {
+    package func set(
+        _ name: NodeName, leaseRemaining: Duration, cacheRemaining: Duration, timeSinceUsesStored: Duration = .zero
+    ) {
         listed.withLock {
             $0 = [
                 NodeState(
-                    name: name, version: "1", joinedAt: Timestamp(millisecondsSince1970: 0), leaseRemaining: lease,
-                    cacheRemaining: cache, timeSinceUsesStored: timeSinceUsesStored, unappliedChanges: 1,
+                    name: name, version: "1", joinedAt: Timestamp(millisecondsSince1970: 0),
+                    leaseRemaining: leaseRemaining,
+                    cacheRemaining: cacheRemaining, timeSinceUsesStored: timeSinceUsesStored, unappliedChanges: 1,
                     isLeader: false,
                     isThisDaemon: false)
             ]

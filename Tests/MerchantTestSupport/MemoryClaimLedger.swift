@@ -2,7 +2,8 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// A claim ledger in memory with the store's rules. Refuses every claim while a failure is set.
+/// A claim ledger in memory, with the store's rules for repeated tokens and Idempotency-Keys. It removes no claims, and
+/// refuses every claim while a failure is set.
 package final class MemoryClaimLedger: ClaimLedger {
     private let claims = Mutex<[Bits256: TokenClaim]>([:])
     private let failure = Mutex<MerchantError?>(nil)
@@ -12,7 +13,7 @@ package final class MemoryClaimLedger: ClaimLedger {
 
     package func fail(_ error: MerchantError?) { failure.withLock { $0 = error } }
 
-    /// Sets what the ledger reports about the clock. The ledger does not refuse claims for it.
+    /// Sets what the ledger reports about the clock. The ledger does not refuse claims because of it.
     package func report(_ clockBehindClaims: ClockBehindClaims?) { behind.withLock { $0 = clockBehindClaims } }
 
     package var count: Int { claims.withLock { $0.count } }

@@ -2,7 +2,7 @@ import Foundation
 package import Yams
 
 extension OpenAPIDocument {
-    /// The error that a schema does not say which values it permits.
+    /// The error that the schema of an array has no schema for the items.
     private struct NoExample: Error {
         let schema: String
     }
@@ -88,7 +88,7 @@ extension OpenAPIDocument {
         return found
     }
 
-    /// The optional fields that are not nullable, also of required objects in the object.
+    /// The paths of the optional fields that are not nullable, in the object and in its required members.
     private func optionalFields(of schema: Node) -> [[String]] {
         let required = Set(schema["required"]?.sequence?.compactMap(\.string) ?? [])
         var fields: [[String]] = []

@@ -18,7 +18,7 @@ package struct OpenAPIDocument {
         package let statuses: Set<Int>
     }
 
-    /// The error that the file is not a YAML document.
+    /// The error that the file contains no YAML document.
     private struct Empty: Error {}
 
     package static let url = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

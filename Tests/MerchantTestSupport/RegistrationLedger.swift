@@ -19,6 +19,7 @@ package struct RegistrationLedger: Sendable {
 
     /// For each domain, the possible states: registered (true), not registered (false), or both.
     private var possible: [Domain: Set<Bool>] = [:]
+    /// How many requests had each outcome, by the outcome's name.
     package private(set) var counts: [String: Int] = [:]
 
     package init() {}

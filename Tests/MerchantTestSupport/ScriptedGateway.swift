@@ -4,7 +4,8 @@ package import Vocabulary
 
 /// A gateway in memory: keeps registrations, and fails as a test prescribes.
 ///
-/// Stricter than Apple documents: it refuses a domain that is already registered, and the removal of one that is not.
+/// Stricter than Apple documents: it refuses a registration that changes nothing, and the removal of a domain that is
+/// not registered.
 package final class ScriptedGateway: RegistrationGateway {
     package enum Call: Hashable, Sendable {
         case register(GatewayRegistration)
@@ -12,7 +13,7 @@ package final class ScriptedGateway: RegistrationGateway {
         case details(PartnerInternalMerchantIdentifier)
     }
 
-    /// How a call fails. A call that changes nothing fails without acting.
+    /// How a call fails. With the faults whose names end in `AfterActing`, the gateway first carries out the call.
     package enum Fault: Sendable, CaseIterable {
         case refused, unauthorized, platformNotRegistered, rateLimited, unreachable, serverUntrusted, identityUnusable
         case circuitOpen
@@ -90,9 +91,11 @@ package final class ScriptedGateway: RegistrationGateway {
     }
 
     package var calls: [Call] { state.withLock { $0.calls } }
+    /// The calls without those for details.
     package var changes: [Call] {
         calls.filter { if case .details = $0 { false } else { true } }
     }
+    /// The largest number of calls that ran at the same time.
     package var mostRunning: Int { state.withLock { $0.mostRunning } }
     package func forgetCalls() { state.withLock { $0.calls = [] } }
 

@@ -35,6 +35,7 @@ package final class ScriptedMerchantTokenGateway: MerchantTokenGateway {
     }
 
     package var calls: [Call] { state.withLock { $0.calls } }
+    /// The largest number of calls that ran at the same time.
     package var mostRunning: Int { state.withLock { $0.mostRunning } }
 
     package var publicKey: MerchantTokenPublicKey? {
@@ -42,7 +43,7 @@ package final class ScriptedMerchantTokenGateway: MerchantTokenGateway {
         set { state.withLock { $0.publicKey = newValue } }
     }
 
-    /// Lets Apple know an event.
+    /// Adds an event, which ``event(_:of:as:)`` then returns.
     package func add(
         _ identifier: MerchantTokenEventIdentifier, _ type: String, of token: MerchantTokenIdentifier,
         reason: String = "UNLINKDEVICE", card: MerchantTokenCard? = nil, encryptedMetadata: [UInt8]? = nil

@@ -34,7 +34,7 @@ import Testing
     @Test func `a histogram's buckets are cumulative, and a value on a bound belongs to that bound`() throws {
         let histogram = DurationHistogram(bounds: [0.001, 0.1])
         for milliseconds in [0, 1, 2, 100, 101] { histogram.record(.milliseconds(milliseconds)) }
-        // The clock was set back.
+        // A negative duration, as after the clock was set back, counts as 0.
         histogram.record(.milliseconds(-5))
         var text = MetricsText()
         text.append("m_seconds", .histogram, "M.", MetricsText.samples(histogram.snapshot))

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: [(true, 200, "ready\n"), (false, 503, "not ready\n")])
-    func `a probe gets whether the daemon is ready, and nothing else`(
+    func `a probe learns only whether the daemon is ready`(
         isReady: Bool, status: Int, body: String
     ) async throws {
         try await Self.run(isReady: isReady) { client in
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a request's identifiers are returned`() async throws {
+    @Test func `the response has the request identifier and the trace identifier of the request`() async throws {
         try await Self.run { client in
             let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
             let reply = try await client.curl(
@@ -145,7 +145,7 @@ import Testing
             let held = try (0..<40).map { _ in try OpenConnection(port: client.port) }
             #expect(try await client.curl("/health").status == 200)
             #expect(try await client.curl("/health", "--interface", "127.0.0.2").status == 200)
-            // One address has a part of the connections, and its oldest ones gave way.
+            // One address may hold only a part of the connections. For each further one, the server closes the oldest.
             #expect(try await client.onThread { held[0].receive() } == "")
             // The connection of the other address stayed open.
             let reply = try await client.onThread { try other.exchange(Self.probe) }

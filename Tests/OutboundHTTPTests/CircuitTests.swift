@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test mutating func `failures in a row open the circuit, and a success between them does not let it open`() {
+    @Test mutating func `failures in a row open the circuit, and failures with a success between them do not`() {
         for _ in 0..<2 { circuit.failed(at: start) }
         circuit.succeeded()
         for _ in 0..<2 { circuit.failed(at: start) }

@@ -9,7 +9,7 @@ import Testing
         #expect(backoff.pause(after: .max) == .seconds(5))
     }
 
-    @Test func `half of a pause is random, and the last attempt is followed by none`() {
+    @Test func `half of a pause is random, and no pause follows the last attempt`() {
         let policy = RetryPolicy()
         #expect(policy.pause(after: 1, retryAfter: nil, jitter: 0) == .milliseconds(250))
         #expect(policy.pause(after: 1, retryAfter: nil, jitter: 1) == .milliseconds(500))
@@ -17,7 +17,7 @@ import Testing
         #expect(policy.pause(after: 3, retryAfter: nil, jitter: 0) == nil)
     }
 
-    @Test func `a pause that the server asks for is kept, and a longer one than the limit ends the call`() {
+    @Test func `a pause that the server asks for is kept, and one of more than 30 seconds ends the call`() {
         let policy = RetryPolicy()
         #expect(policy.pause(after: 1, retryAfter: .seconds(30), jitter: 0) == .seconds(30))
         #expect(policy.pause(after: 1, retryAfter: .seconds(31), jitter: 0) == nil)

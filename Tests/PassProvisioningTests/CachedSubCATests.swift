@@ -13,7 +13,7 @@ import X509
     }
 
     /// A trust that has accepted the sub-CA, and the sub-CA in DER.
-    private func warm(_ chain: TestChain) throws -> (trust: ProvisioningTrust, subCA: Data) {
+    private func trustAfterFirstUse(_ chain: TestChain) throws -> (trust: ProvisioningTrust, subCA: Data) {
         let trust = try chain.trust()
         let sent = try chain.sent()
         try #require(kinds(sent, trust) == [])
@@ -22,13 +22,13 @@ import X509
 
     @Test func `a known sub-CA is accepted again`() throws {
         let chain = try TestChain()
-        let (trust, subCA) = try warm(chain)
+        let (trust, subCA) = try trustAfterFirstUse(chain)
         #expect(try kinds([chain.leaf.encoded(), subCA], trust) == [])
     }
 
     @Test func `every leaf of a known sub-CA is checked`() throws {
         var chain = try TestChain()
-        let (trust, subCA) = try warm(chain)
+        let (trust, subCA) = try trustAfterFirstUse(chain)
         chain.leaf.signer = .init(P256.Signing.PrivateKey())
         #expect(try kinds([chain.leaf.encoded(), subCA], trust) == [.invalidSignature])
         chain.leaf.signer = .init(chain.subCAKey)
@@ -38,7 +38,7 @@ import X509
 
     @Test func `a known sub-CA with another signature is refused`() throws {
         let chain = try TestChain()
-        let (trust, subCA) = try warm(chain)
+        let (trust, subCA) = try trustAfterFirstUse(chain)
         var changed = subCA
         changed[changed.count - 1] ^= 1
         #expect(try kinds([chain.leaf.encoded(), changed], trust) == [.invalidSignature])
@@ -46,7 +46,7 @@ import X509
 
     @Test func `a sub-CA with the name of a known one and another key is refused`() throws {
         var chain = try TestChain()
-        let (trust, _) = try warm(chain)
+        let (trust, _) = try trustAfterFirstUse(chain)
         let otherKey = P256.Signing.PrivateKey()
         chain.subCA.publicKey = .init(otherKey.publicKey)
         chain.subCA.signer = .init(P384.Signing.PrivateKey())
@@ -65,7 +65,7 @@ import X509
 
     @Test func `the validity periods of a known sub-CA and its root are checked at every attempt`() throws {
         let chain = try TestChain()
-        let (trust, subCA) = try warm(chain)
+        let (trust, subCA) = try trustAfterFirstUse(chain)
         let sent = [try chain.leaf.encoded(), subCA]
         let year: TimeInterval = 365 * 86_400
         #expect(try kinds(sent, trust, at: TestChain.now + 6 * year) == [.expired, .expired])
@@ -73,9 +73,9 @@ import X509
         #expect(try kinds(sent, trust) == [])
     }
 
-    @Test func `other trusted roots do not know the sub-CA`() throws {
+    @Test func `a trust with other roots refuses the sub-CA`() throws {
         let chain = try TestChain()
-        let (_, subCA) = try warm(chain)
+        let (_, subCA) = try trustAfterFirstUse(chain)
         let others = try TestChain().trust()
         #expect(try kinds([chain.leaf.encoded(), subCA], others) == [.invalidSignature])
     }

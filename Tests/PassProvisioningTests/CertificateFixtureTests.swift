@@ -65,7 +65,7 @@ struct CertificateFixtureTests {
                 == [.untrustedRoot])
     }
 
-    @Test func `a test leaf under a sub-CA that only has the name of Apple's is refused`() throws {
+    @Test func `Apple's leaf under a test sub-CA that only has the common name of Apple's is refused`() throws {
         let time = try #require(Self.in2019).date
         let other = try TestChain().subCA.encoded()
         let findings = try ProvisioningCertificates([leaf, other]).findings(trust: ProvisioningTrust(), at: time)

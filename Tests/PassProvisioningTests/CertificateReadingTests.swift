@@ -40,7 +40,7 @@ import Vocabulary
         }
     }
 
-    @Test func `texts that are not Base64 of DER, applied once, are refused with the reason`() {
+    @Test func `texts that are not the Base64 of two different certificates are refused with the reason`() {
         let lines = leaf.base64EncodedString(options: .lineLength64Characters)
         let cases: [([String], CertificateFinding)] = [
             ([leafText], .wrongCertificateCount(1)),
@@ -71,7 +71,7 @@ import Vocabulary
 
     /// ecdsa-with-SHA224 in place of ecdsa-with-SHA256, and prime239v3 in place of prime256v1 (RFC 5758, RFC 3279).
     @Test(arguments: zip(["2a8648ce3d040302", "2a8648ce3d030107"], ["2a8648ce3d040301", "2a8648ce3d030106"]))
-    func `an algorithm that the library does not know is named`(identifier: String, other: String) throws {
+    func `a certificate with an algorithm unknown to the library is refused`(identifier: String, other: String) throws {
         let known = try #require(Hex.decode(identifier))
         let unknown = try #require(Hex.decode(other))
         let bytes = Array(leaf).replacing(known, with: unknown)

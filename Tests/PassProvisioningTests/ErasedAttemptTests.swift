@@ -5,7 +5,7 @@ import PassProvisioning
 import Secrets
 import Testing
 
-/// The ephemeral private key exists only inside the process, so this test searches its own memory.
+/// The ephemeral private key exists only inside the process, so the test searches the memory of this process.
 @Suite struct ErasedAttemptTests {
     private static let chunk = 1 << 20
 
@@ -76,7 +76,7 @@ import Testing
         return count
     }
 
-    /// - Returns: how often the scalar was in memory before the attempt, and what is needed to search again.
+    /// - Returns: how often the scalar was in memory before the attempt, and its mask and masked bytes.
     @inline(never)
     private func encryptOnce(
         for recipient: VerifiedProvisioningCertificates

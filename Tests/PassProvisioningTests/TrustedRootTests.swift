@@ -20,13 +20,13 @@ import X509
         #expect(certificates.findings(trust: trust, at: TestChain.now).map(\.kind) == [.untrustedRoot])
     }
 
-    @Test func `a list of roots must contain only self-signed authorities`() throws {
+    @Test func `a list of roots is refused if it is empty or has anything but roots that may sign sub-CAs`() throws {
         let chain = try TestChain()
         let root = try chain.root.encoded()
         var unsigned = chain
         unsigned.root.signer = .init(P384.Signing.PrivateKey())
-        var short = chain
-        short.root.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
+        var withoutSubCAs = chain
+        withoutSubCAs.root.basicConstraints = .isCertificateAuthority(maxPathLength: 0)
         let cases: [([Data], CertificateFinding)] = [
             ([], .noRoots),
             ([Data()], .malformedRoot(position: 1)),
@@ -34,7 +34,7 @@ import X509
             ([root, try chain.subCA.encoded()], .notARoot(position: 2)),
             ([try chain.leaf.encoded()], .notARoot(position: 1)),
             ([try unsigned.root.encoded()], .notARoot(position: 1)),
-            ([try short.root.encoded()], .notARoot(position: 1)),
+            ([try withoutSubCAs.root.encoded()], .notARoot(position: 1)),
         ]
         for (roots, finding) in cases {
             #expect(throws: finding) { try ProvisioningTrust(roots: roots) }

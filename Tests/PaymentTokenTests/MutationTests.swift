@@ -13,8 +13,7 @@ struct MutationTests {
         ProcessInfo.processInfo.environment["MERCHANTKEYD_MUTATIONS"].flatMap { Int($0) }
         ?? (TestRun.isQuick ? 20_000 : 100_000)
     static let seed = ProcessInfo.processInfo.environment["MERCHANTKEYD_SEED"].flatMap { UInt64($0) } ?? 20_261_121
-    /// One in this many of the tokens that the fast check does not accept gets the full check. Those that it accepts all
-    /// get it.
+    /// One in this many inputs gets the slow checks. Tokens that the fast check accepts always get the full check.
     static let sampled = 20
 
     /// A valid token and its time of receipt.

@@ -332,7 +332,7 @@ struct SignatureRejectionTests {
         }
     }
 
-    /// Returns a verifier with both valid chains in its cache, so that tokens also meet the fast check.
+    /// Returns a verifier with both valid chains in its cache, so that `verify` also makes the fast check.
     static func warmVerifier() throws -> SignatureVerifier {
         let verifier = SignatureVerifier(
             environment: TokenEnvironment.production, trustRoots: [try TestAuthority.shared.trustRoot])

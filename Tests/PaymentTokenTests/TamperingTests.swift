@@ -90,7 +90,7 @@ struct TamperingTests {
         arguments: PartChange.ofToken + PartChange.ofMessage + PartChange.ofCertificates)
     func changed(_ change: PartChange) async throws {
         for subject in try Self.subjects.get() {
-            // Verifying the valid token caches its chain, so that the changed token also meets the fast check.
+            // Verifying the valid token caches its chain, so that the changed token also gets the fast check.
             try subject.verifier.verify(subject.token, receivedAt: subject.receivedAt).requireVerified()
             var parts = TestMint.Parts(subject.token)
             try change.change(&parts)

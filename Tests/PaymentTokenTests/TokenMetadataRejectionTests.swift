@@ -103,7 +103,7 @@ struct TokenMetadataRejectionTests {
             var parts = valid
             change(&parts)
             let verifier = try verifier()
-            // Caches the chain, so that the changed metadata also meets the fast check.
+            // Caches the chain, so that the changed metadata also gets the fast check.
             try verifier.verify(valid.metadata(), receivedAt: TestMint.signedAt).requireVerified()
             let verification = verifier.verify(try parts.metadata(), receivedAt: TestMint.signedAt)
             #expect(

@@ -5,14 +5,16 @@ import PaymentToken
 import Testing
 import Vocabulary
 
-/// Compares the library with RFC 9180 built from primitives in Python, in both directions.
+/// Compares the library's encryption with an implementation of HPKE (RFC 9180) in Python. Python decrypts what the
+/// library encrypts, and swift-crypto decrypts what Python encrypts.
 @Suite(
     "Usage information in the library and in Python",
     .enabled(if: Python.hasCryptography, "python3 or its package cryptography is not installed"))
 struct UsageInformationDifferentialTests {
     static let count = 300
 
-    /// A merchant, a device and a package. Each test has its own keys.
+    /// The private keys of a merchant and of a merchant token, the token's identifier, and the content to encrypt. Each
+    /// subject has its own keys.
     private struct Subject {
         let merchant = P384.KeyAgreement.PrivateKey()
         let token = P384.KeyAgreement.PrivateKey()
@@ -80,7 +82,7 @@ struct UsageInformationDifferentialTests {
         }
     }
 
-    @Test("The recipient of swift-crypto decrypts what Python encrypted, and both compute the same hashes")
+    @Test("swift-crypto decrypts what Python encrypted, and the library and Python compute the same hashes")
     func encryptedByPython() throws {
         var generator = SeededGenerator(seed: MutationTests.seed &+ 13)
         let subjects = (0..<Self.count).map { _ in Subject(&generator) }

@@ -78,7 +78,7 @@ struct UsageInformationTests {
         #expect(throws: Never.self) { try P384.KeyAgreement.PublicKey(x963Representation: ephemeral) }
     }
 
-    @Test("Each encryption has another ephemeral key")
+    @Test("Each encryption has a new ephemeral key")
     func ephemeral() throws {
         let keys = try (0..<20).map { _ in try encrypt([1]).ephemeralPublicKey }
         #expect(Set(keys).count == 20)

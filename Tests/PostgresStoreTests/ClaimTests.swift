@@ -25,7 +25,7 @@ import Vocabulary
         try PostgresClaims(try database.open(), clock: HandMovedClock(Self.start))
     }
 
-    @Test func `each token is won once by one of several daemons`() async throws {
+    @Test func `exactly one claim of each token succeeds, even if several daemons claim it`() async throws {
         let daemons = try (0..<3).map { _ in try claims() }
         let winners = try await withThrowingTaskGroup(of: Int?.self) { tasks in
             for number in 0..<600 {
@@ -43,7 +43,7 @@ import Vocabulary
         for daemon in daemons { daemon.close() }
     }
 
-    @Test func `of claims that are committed together, each token and each Idempotency-Key is won once`() async throws {
+    @Test func `claims committed together succeed at most once for each token and Idempotency-Key`() async throws {
         let daemon = try claims()
         defer { daemon.close() }
         // Four requests for each token: two with the same Idempotency-Key, and two with the key of the next token.
@@ -69,7 +69,7 @@ import Vocabulary
         #expect(try database.execute("SELECT count(DISTINCT key_digest) FROM claims") == "\(claimed)")
     }
 
-    @Test func `claims that the database refuses together are refused, and later ones succeed`() async throws {
+    @Test func `if the database refuses a group of claims, each one is refused, and later ones succeed`() async throws {
         let daemon = try claims()
         defer { daemon.close() }
         func claim(_ tokens: Range<Int>) async -> [MerchantError.Code?] {
@@ -128,7 +128,7 @@ import Vocabulary
         #expect(try await daemon.claim(Self.claim(1)) == .claimed)
     }
 
-    @Test func `a repeated request is recognized by every daemon, and its Idempotency-Key serves no other`()
+    @Test func `every daemon recognizes a repeated request, and refuses its Idempotency-Key for others`()
         async throws
     {
         let (first, second) = (try claims(), try claims())
@@ -156,7 +156,7 @@ import Vocabulary
         #expect(try await claims.claim(of: Self.claim(2).transactionId) != nil)
     }
 
-    @Test func `a claim behind the newest claim of another daemon is refused`() async throws {
+    @Test func `a claim 30 minutes or more before the newest claim of another daemon is refused`() async throws {
         let (first, second) = (try claims(), try claims())
         _ = try await first.claim(Self.claim(1, after: 7200))
         let error = await refusal { _ = try await second.claim(Self.claim(2)) }
@@ -166,7 +166,7 @@ import Vocabulary
         #expect(try await second.claim(of: Self.claim(2).transactionId) == nil)
     }
 
-    @Test func `a refused claim removes no claim, so the clock that is set back later does not allow a second use`()
+    @Test func `a refused claim removes no claim, so a clock that is set back later allows no second use`()
         async throws
     {
         let claims = try claims()
@@ -177,7 +177,7 @@ import Vocabulary
         #expect(again?.code == .tokenAlreadyClaimed)
     }
 
-    @Test func `expired claims are removed beside those that another daemon is removing`() async throws {
+    @Test func `expired claims are removed although another daemon has locked some of them`() async throws {
         let claims = try claims()
         for number in 1...6 { _ = try await claims.claim(Self.claim(number)) }
         // One new claim removes two expired claims. Another session locks the two oldest.
@@ -194,7 +194,7 @@ import Vocabulary
         #expect(try database.execute("SELECT string_agg(id::text, ' ' ORDER BY id) FROM claims") == "1 2 5 6 7")
         try database.execute("SELECT pg_terminate_backend(pid) \(session)")
         other.wait()
-        // The other daemon did not remove the two oldest after all.
+        // The other session has not removed the two oldest claims, so this claim removes them.
         _ = try await claims.claim(Self.claim(8, after: 3602))
         #expect(try database.execute("SELECT string_agg(id::text, ' ' ORDER BY id) FROM claims") == "5 6 7 8")
     }

@@ -7,40 +7,40 @@ import Vocabulary
 /// The connection is lost during a commit.
 @Suite struct CommitOutcomeTests {
     private let database: TemporaryDatabase
-    private let cutter: CommitCutter
+    private let proxy: FaultyProxy
 
     init() throws {
         database = try TemporaryDatabase()
-        cutter = try CommitCutter(to: database.server)
+        proxy = try FaultyProxy(to: database.server)
     }
 
-    /// A store that connects through the cutter.
+    /// A store that connects through the proxy.
     private func store(settlement: Duration = .seconds(60)) throws -> PostgresStore {
         _ = try database.store()
         var limits = TemporaryDatabase.limits
         limits.settlement = settlement
         let settings = try ConnectionSettings(
-            "host=\(cutter.scratch.directory) user=merchantkeyd dbname=\(database.name)", limits: limits)
+            "host=\(proxy.scratch.directory) user=merchantkeyd dbname=\(database.name)", limits: limits)
         return PostgresStore(
             try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired), clock: SystemClock())
     }
 
     @Test func `a commit whose response was lost is a success, because the store asks for its outcome`() async throws {
         let store = try store()
-        defer { cutter.close() }
+        defer { proxy.close() }
         for number in 0..<3 {
-            cutter.cutNextCommit(.afterCommit)
+            proxy.cutNextCommit(.afterCommit)
             try await store.write { try $0.insert(Sample.record(number)) }
         }
-        #expect(cutter.cutConnections == 3)
+        #expect(proxy.cutConnections == 3)
         #expect(try database.execute("SELECT count(*) FROM merchants") == "3")
         #expect(store.health == .ready)
     }
 
     @Test func `a commit that did not reach the server is an error, and changes nothing`() async throws {
         let store = try store()
-        defer { cutter.close() }
-        cutter.cutNextCommit(.beforeCommit)
+        defer { proxy.close() }
+        proxy.cutNextCommit(.beforeCommit)
         let error = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
         #expect(error?.code == .storeUnavailable)
         #expect(try database.execute("SELECT count(*) FROM merchants") == "0")
@@ -49,8 +49,8 @@ import Vocabulary
 
     @Test func `a commit whose outcome cannot be found out in time is an error that says so`() async throws {
         let store = try store(settlement: .milliseconds(200))
-        defer { cutter.close() }
-        cutter.cutNextCommit(.afterCommit, permanently: true)
+        defer { proxy.close() }
+        proxy.cutNextCommit(.afterCommit, permanently: true)
         let error = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains("not known") == true)
@@ -58,24 +58,24 @@ import Vocabulary
             Issue.record("\(store.health)")
             return
         }
-        cutter.acceptConnections()
+        proxy.acceptConnections()
         let again = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
         #expect(again?.code == .merchantExists)
     }
 
-    @Test func `a claim whose response was lost is won once`() async throws {
+    @Test func `a claim whose response was lost succeeds once`() async throws {
         _ = try store()
-        defer { cutter.close() }
+        defer { proxy.close() }
         let settings = try ConnectionSettings(
-            "host=\(cutter.scratch.directory) user=merchantkeyd dbname=\(database.name)",
+            "host=\(proxy.scratch.directory) user=merchantkeyd dbname=\(database.name)",
             limits: TemporaryDatabase.limits)
         let claims = try PostgresClaims(
             try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired), clock: SystemClock())
         let claim = TokenClaim(
             transactionId: Sample.hash(1).bits, caller: "uid:1", at: Sample.time, requestIdentity: nil)
-        cutter.cutNextCommit(.afterCommit)
+        proxy.cutNextCommit(.afterCommit)
         #expect(try await claims.claim(claim) == .claimed)
-        #expect(cutter.cutConnections == 1)
+        #expect(proxy.cutConnections == 1)
         #expect(await refusal { _ = try await claims.claim(claim) }?.code == .tokenAlreadyClaimed)
     }
 }
@@ -86,7 +86,7 @@ import Vocabulary
         let server = try PostgresServer()
         let database = try TemporaryDatabase(on: server)
         var limits = TemporaryDatabase.limits
-        // The daemon waits for a response five seconds longer.
+        // The daemon waits five seconds longer than this for the response.
         limits.statement = .seconds(2)
         let store = try database.store(limits)
         defer { store.close() }

@@ -11,19 +11,19 @@ import Testing
     func `a connection string with a password or a mistake is refused, and is not repeated in the error`(
         text: String
     ) {
-        let error = refusalNow { _ = try ConnectionSettings(text, defaults: [:]) }
+        let error = synchronousRefusal { _ = try ConnectionSettings(text, defaults: [:]) }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains("Sesame") == false)
     }
 
     @Test func `the environment counts as part of the connection string`() {
-        let remote = refusalNow { _ = try ConnectionSettings("dbname=a", defaults: ["host": "db.example"]) }
+        let remote = synchronousRefusal { _ = try ConnectionSettings("dbname=a", defaults: ["host": "db.example"]) }
         #expect(remote?.code == .storeUnavailable)
-        let verified = refusalNow {
+        let verified = synchronousRefusal {
             _ = try ConnectionSettings("dbname=a", defaults: ["host": "db.example", "sslmode": "verify-full"])
         }
         #expect(verified == nil)
-        let local = refusalNow { _ = try ConnectionSettings("host=/run/a", defaults: ["host": "db.example"]) }
+        let local = synchronousRefusal { _ = try ConnectionSettings("host=/run/a", defaults: ["host": "db.example"]) }
         #expect(local == nil)
     }
 
@@ -32,7 +32,9 @@ import Testing
         #expect(remote.options["gssencmode"] == "disable")
     }
 
-    @Test func `an option of the connection string takes precedence over the daemon's default`() throws {
+    @Test func `an option of the connection string takes precedence over the daemon's default, except client_encoding`()
+        throws
+    {
         let settings = try ConnectionSettings("host=/run/a connect_timeout=9 client_encoding=LATIN1", defaults: [:])
         #expect(settings.options["connect_timeout"] == "9")
         #expect(settings.options["client_encoding"] == "UTF8")

@@ -80,7 +80,7 @@ import Vocabulary
         #expect(columns.isEmpty)
     }
 
-    @Test func `every function of a trigger finds its tables from any search path`() throws {
+    @Test func `every function of a trigger finds its tables with any search path`() throws {
         let functions = try database.execute(
             """
             SELECT string_agg(proname, ' ') FROM pg_proc

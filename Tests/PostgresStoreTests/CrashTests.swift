@@ -6,9 +6,9 @@ import Testing
 import Vocabulary
 
 @Suite struct CrashTests {
-    /// The numbers of the changes.
+    /// The number of the last change, and the numbers of the changes that a store acknowledged.
     private final class Changes: Sendable {
-        let next = Atomic(0)
+        let last = Atomic(0)
         let acknowledged = Mutex<Set<Int>>([])
     }
 
@@ -25,7 +25,7 @@ import Vocabulary
             let writers = (0..<16).map { _ in
                 Task { () -> MerchantError? in
                     while true {
-                        let number = changes.next.add(1, ordering: .relaxed).newValue
+                        let number = changes.last.add(1, ordering: .relaxed).newValue
                         let error = await refusal {
                             try await store.write { transaction in
                                 try transaction.insert(Sample.record(number))

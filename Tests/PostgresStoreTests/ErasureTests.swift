@@ -48,7 +48,7 @@ import Testing
         let store = try database.store(limits)
         defer { store.close() }
         let lock = try await TableLock(on: database)
-        let erasure = Task { await refusal { try await store.eraseRemovedBytes() } }
+        let erasure = Task { await refusal { try await store.eraseCopiesOfDestroyedSecrets() } }
         try await eventually {
             try database.execute(
                 """
@@ -68,7 +68,7 @@ import Testing
         #expect(try vacuums(of: "sealed_private_keys") == "1")
     }
 
-    @Test func `an erasure skips a table that another session locks, and the next one erases it`() async throws {
+    @Test func `an erasure skips a table that another session locks, and the next erasure includes it`() async throws {
         var limits = TemporaryDatabase.limits
         limits.lock = .milliseconds(100)
         let warnings = Mutex<[String]>([])
@@ -80,7 +80,7 @@ import Testing
         let lock = try await TableLock(on: database)
         let outcome = Mutex<MerchantError??>(nil)
         let erasure = Task {
-            let error = await refusal { try await store.eraseRemovedBytes() }
+            let error = await refusal { try await store.eraseCopiesOfDestroyedSecrets() }
             outcome.withLock { $0 = .some(error) }
         }
         try await eventually { outcome.withLock { $0 } != nil }
@@ -90,7 +90,7 @@ import Testing
         #expect(outcome.withLock { $0 } == .some(nil))
         #expect(warnings.withLock { $0 } == ["WARNING 55P03"])
         for table in ["sealed_mpans", "data_keys"] { #expect(try vacuums(of: table) == "1") }
-        try await store.eraseRemovedBytes()
+        try await store.eraseCopiesOfDestroyedSecrets()
         #expect(try vacuums(of: "sealed_private_keys") == "1")
     }
 

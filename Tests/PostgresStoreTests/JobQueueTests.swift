@@ -9,8 +9,8 @@ import Testing
 
     struct Failure: Error {}
 
-    /// Occupies the only thread until the gate opens, and a job waits for the thread.
-    private func occupied(
+    /// Starts a job that occupies the only thread until the gate opens, and a second job that waits for the thread.
+    private func startJobs(
         waitingAtMost limit: Duration
     ) async throws -> (first: Task<Int, any Error>, second: Task<Int, any Error>) {
         let began = DispatchSemaphore(value: 0)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `a job that has waited too long for a thread is refused, and later jobs run`() async throws {
-        let (first, second) = try await occupied(waitingAtMost: .milliseconds(1))
+        let (first, second) = try await startJobs(waitingAtMost: .milliseconds(1))
         let limit = ContinuousClock.now + .milliseconds(1)
         try await eventually { ContinuousClock.now > limit }
         gate.signal()
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a job within the time limit runs, and a job beyond the length of the queue is refused`() async throws {
-        let (first, second) = try await occupied(waitingAtMost: .seconds(60))
+        let (first, second) = try await startJobs(waitingAtMost: .seconds(60))
         let third = await refusal { _ = try await jobs.run(waitingAtMost: .seconds(60)) { 3 } }
         #expect(third?.code == .overloaded)
         gate.signal()

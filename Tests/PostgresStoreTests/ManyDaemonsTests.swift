@@ -63,7 +63,7 @@ import Vocabulary
             )
                 == "1"
         }
-        // Waits for the lock until the server ends the transaction of the other.
+        // Waits for the lock until the server ends the transaction of the frozen daemon.
         try await other.write { try $0.insert(Sample.record(2)) }
         gate.signal()
         #expect(await frozenWrite.value == .storeUnavailable)

@@ -40,7 +40,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a change waits for a daemon that is slow, and not longer`() async throws {
+    @Test func `a change of a key waits for a daemon that is slow to drop it; other changes do not`() async throws {
         let (first, second) = (try SharedNode("a", on: database), try SharedNode("b", on: database))
         defer { for node in [first, second] { node.close() } }
         // The daemons are not notified of this key pair, because it is new and pending.
@@ -59,7 +59,7 @@ import Vocabulary
         #expect(try await change.value == 1)
     }
 
-    @Test func `a change waits until the lease of a daemon that is frozen has run out, and not longer`() async throws {
+    @Test func `a change waits until the lease of a frozen daemon has run out; later changes do not`() async throws {
         let timing = Self.timing(length: .seconds(3))
         let first = try SharedNode("a", on: database, timing: timing)
         let frozen = try SharedNode("b", on: database, timing: timing, isRenewed: false)
@@ -68,8 +68,8 @@ import Vocabulary
         #expect(frozen.cacheLease.isValid)
         try await first.store.write { try $0.update(Sample.keyPair(1, .revoked)) }
         #expect(!frozen.cacheLease.isValid)
-        // The lease of the frozen daemon has also run out in the table, or will within the time for which clocks may
-        // differ. After that no change waits for it.
+        // The other daemons treat a lease as valid for one second after its end in the table. After that, no change
+        // waits for the frozen daemon.
         try await eventually {
             try database.execute("SELECT lease_end + interval '1 second' < now() FROM nodes WHERE name = 'b'") == "t"
         }
@@ -109,7 +109,7 @@ import Vocabulary
         try await eventually { node.reported.last == .some(nil) }
     }
 
-    @Test func `with serve-stale the caches are used for longer than the lease, but not after a new lease begins`()
+    @Test func `with serve-stale a daemon uses its caches after its lease, and empties them for the next lease`()
         async throws
     {
         let timing = LeaseTiming(length: .milliseconds(300), renewal: .milliseconds(100), serveStale: .seconds(3600))
@@ -142,16 +142,16 @@ import Vocabulary
         try SharedNode("a", on: database).close()
     }
 
-    @Test func `a node says before which time it has stored its uses of keys`() async throws {
+    @Test func `the list of nodes says how long ago each node stored its uses of keys`() async throws {
         let node = try SharedNode("a", on: database)
         let nodes = PostgresNodes(node.store, node.lease.node)
-        func storedBefore() async throws -> Duration { try #require(await nodes.nodes().first).timeSinceUsesStored }
-        #expect(try await storedBefore() < .seconds(50))
+        func timeSinceStored() async throws -> Duration { try #require(await nodes.nodes().first).timeSinceUsesStored }
+        #expect(try await timeSinceStored() < .seconds(50))
         try await nodes.recordUsesStored(ago: .seconds(100))
-        #expect(try await storedBefore() >= .seconds(100))
+        #expect(try await timeSinceStored() >= .seconds(100))
         // Uses that could not be stored stay in memory when the daemon gets a new lease.
         try node.lease.begin(waiting: .zero)
-        #expect(try await storedBefore() >= .seconds(100))
+        #expect(try await timeSinceStored() >= .seconds(100))
         node.close()
         let next = try SharedNode("a", on: database)
         defer { next.close() }
@@ -159,7 +159,7 @@ import Vocabulary
         #expect(state.timeSinceUsesStored < .seconds(50))
     }
 
-    @Test func `a clock that differs from the clock of the server is measured`() async throws {
+    @Test func `a daemon measures the difference between its clock and the clock of the server`() async throws {
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .seconds(5)))
         let wrong = try SharedNode(
             "b", on: database, timing: Self.timing(length: .seconds(5)), clock: HandMovedClock())
@@ -200,7 +200,7 @@ import Vocabulary
         try SharedNode("a", on: database).close()
     }
 
-    @Test func `a daemon takes the name of one that was killed when its lease has run out`() throws {
+    @Test func `a daemon takes the name of a killed daemon after the lease of the killed one has run out`() throws {
         let killed = try SharedNode(
             "a", on: database, timing: Self.timing(length: .seconds(1)), isRenewed: false)
         let next = try SharedNode("a", on: database, waiting: .seconds(30))
@@ -223,7 +223,9 @@ import Vocabulary
         #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
     }
 
-    @Test func `only one daemon is the leader, and another one becomes it after the end of its lease`() async throws {
+    @Test func `only one daemon is the leader, and another becomes leader after the leader's lease has ended`()
+        async throws
+    {
         let timing = Self.timing(length: .seconds(2))
         let nodes = try (0..<3).map { try SharedNode("node\($0)", on: database, timing: timing) }
         #expect(nodes.map(\.leaderLease.isValid) == [true, false, false])
@@ -244,7 +246,7 @@ import Vocabulary
         killed.store.close()
     }
 
-    @Test func `old changes, and the rows of daemons that are gone for a week, are removed`() async throws {
+    @Test func `old changes, and the rows of daemons whose leases ended over a week ago, are removed`() async throws {
         try database.execute(
             """
             INSERT INTO key_changes (public_key_hashes, changed_at)
@@ -261,7 +263,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a daemon that had no lease while another one rotated the keys ends`() async throws {
+    @Test func `a daemon ends if the keys were rotated while it had no lease`() async throws {
         let node = try SharedNode("a", on: database, timing: Self.timing(length: .milliseconds(300)), isRenewed: false)
         defer { node.close() }
         try await eventually { !node.cacheLease.isValid }
@@ -288,7 +290,7 @@ import Vocabulary
         await renewal.value
     }
 
-    @Test func `a daemon knows the keys of the others with a lease, which begin with none`() async throws {
+    @Test func `a daemon reads the keys that the other daemons with a lease have published`() async throws {
         let (one, two) = (try SharedNode("one", on: database), try SharedNode("two", on: database))
         defer { [one, two].forEach { $0.close() } }
         let (first, second) = (PostgresNodes(one.store, one.lease.node), PostgresNodes(two.store, two.lease.node))

@@ -11,7 +11,7 @@ import Testing
     init() throws { database = try TemporaryDatabase.empty() }
 
     @Test func `a server whose commits may be lost is refused`() async throws {
-        let error = refusalNow { _ = try database.open(durability: .required) }
+        let error = synchronousRefusal { _ = try database.open(durability: .required) }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains("fsync") == true)
         #expect(try database.server.execute("SELECT to_regnamespace('merchantkeyd') IS NULL", in: database.name) == "t")
@@ -22,22 +22,24 @@ import Testing
         let durable = try TemporaryDatabase(on: server)
         _ = try durable.open()
         try server.execute("ALTER DATABASE \(durable.name) SET synchronous_commit = off")
-        let error = refusalNow { _ = try durable.open() }
+        let error = synchronousRefusal { _ = try durable.open() }
         #expect(error?.detail.contains("synchronous_commit = off") == true)
         try server.execute("ALTER DATABASE \(durable.name) SET synchronous_commit = remote_write")
         _ = try durable.open()
     }
 
-    @Test func `a server that only reads, or with another encoding, is refused`() async throws {
+    @Test func `a read-only server, and a database with another encoding, are refused`() async throws {
         try database.server.execute("ALTER DATABASE \(database.name) SET default_transaction_read_only = on")
-        let readOnly = refusalNow { _ = try database.open() }
+        let readOnly = synchronousRefusal { _ = try database.open() }
         #expect(readOnly?.code == .storeUnavailable)
         #expect(readOnly?.detail.contains("read-only") == true)
         let latin = "\(database.name)_latin"
         try database.server.execute("CREATE DATABASE \(latin) ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
         defer { try? database.server.dropDatabase(latin) }
         let settings = try ConnectionSettings(database.server.connection(to: latin))
-        let encoding = refusalNow { _ = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired) }
+        let encoding = synchronousRefusal {
+            _ = try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired)
+        }
         #expect(encoding?.detail.contains("LATIN1") == true)
     }
 
@@ -54,10 +56,10 @@ import Testing
             "host=\(database.server.directory) dbname=\(database.name) user=\(role)")
         func refusals() -> [MerchantError?] {
             [
-                refusalNow {
+                synchronousRefusal {
                     try PostgresDatabase(settings, clock: SystemClock(), durability: .notRequired).requireConnections()
                 },
-                refusalNow { _ = try PostgresDatabase.check(settings, durability: .notRequired) },
+                synchronousRefusal { _ = try PostgresDatabase.check(settings, durability: .notRequired) },
             ]
         }
         for refusal in refusals() {
@@ -77,18 +79,18 @@ import Testing
     func `a database of another program is refused and not changed`(content: String, named: String) throws {
         try database.server.execute(content, in: database.name)
         let before = try database.server.execute("SELECT count(*) FROM pg_class", in: database.name)
-        let error = refusalNow { _ = try database.open() }
+        let error = synchronousRefusal { _ = try database.open() }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains(named) == true)
         #expect(try database.server.execute("SELECT count(*) FROM pg_class", in: database.name) == before)
     }
 
-    /// A restore with `--replace` keeps the old data in such a schema.
+    /// `backup restore --replace` renames the old schema and creates a new one. Here somebody has removed the new one.
     @Test func `a database whose schema was removed after a restore is not treated as a new one`() throws {
         let kept = "merchantkeyd_replaced_20261127t140000z"
         _ = try database.open()
         try database.server.execute("ALTER SCHEMA merchantkeyd RENAME TO \(kept)", in: database.name)
-        let error = refusalNow { _ = try database.open() }
+        let error = synchronousRefusal { _ = try database.open() }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains("ALTER SCHEMA \(kept) RENAME TO merchantkeyd") == true)
         #expect(
@@ -98,33 +100,33 @@ import Testing
         _ = try database.open()
     }
 
-    @Test func `a server that cannot be reached, and a database that does not exist, are reported as such`() throws {
+    @Test func `for a server that cannot be reached, and a missing database, the store is unavailable`() throws {
         let scratch = try Scratch()
         for connection in [
             "host=\(scratch.directory) dbname=a user=b", "host=127.0.0.1 port=1 dbname=a user=b",
             database.server.connection(to: "no_such_database"),
         ] {
-            let error = refusalNow {
+            let error = synchronousRefusal {
                 _ = try PostgresDatabase(ConnectionSettings(connection), clock: SystemClock())
             }
             #expect(error?.code == .storeUnavailable)
         }
     }
 
-    @Test func `a password is sent but appears in no error`() throws {
+    @Test func `a password appears in no error`() throws {
         try database.server.execute("CREATE ROLE \(database.name)_guest LOGIN PASSWORD 'Sesame-1'")
         defer { _ = try? database.server.execute("DROP ROLE \(database.name)_guest") }
         let settings = try ConnectionSettings(
             "host=\(database.server.directory) dbname=no_such_database user=\(database.name)_guest"
         ) { .init(copying: "Sesame-1".utf8) }
-        let error = refusalNow { _ = try PostgresDatabase(settings, clock: SystemClock()) }
+        let error = synchronousRefusal { _ = try PostgresDatabase(settings, clock: SystemClock()) }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains("Sesame") == false)
     }
 
-    @Test func `another text of a migration, and a schema that is two versions ahead, are refused`() throws {
+    @Test func `a migration with changed SQL, and a schema that is two versions ahead, are refused`() throws {
         _ = try database.open()
-        let other = refusalNow {
+        let other = synchronousRefusal {
             _ = try database.open(migrations: Schema.postgresqlMigrations.map { ($0.name, $0.sql + "\n") })
         }
         #expect(other?.code == .storeUnavailable)
@@ -132,21 +134,21 @@ import Testing
         let next = Schema.postgresqlMigrations + [("v9998_next", "CREATE TABLE merchantkeyd.next (id bigint);")]
         _ = try database.open(migrations: next)
         _ = try database.open(migrations: next)
-        // Daemons of the version before continue and restart during an upgrade.
+        // During an upgrade, daemons of the previous version continue to run and can restart.
         _ = try database.open()
         _ = try database.open(
             migrations: next + [("v9999_last", "CREATE TABLE merchantkeyd.last (id bigint);")])
-        let newer = refusalNow { _ = try database.open() }
+        let newer = synchronousRefusal { _ = try database.open() }
         #expect(newer?.detail.contains("newer") == true)
         _ = try database.open(migrations: next)
     }
 
-    @Test func `a migration that fails changes nothing`() throws {
+    @Test func `a migration that fails changes nothing, and the ones before it stay applied`() throws {
         let broken =
             Schema.postgresqlMigrations + [
                 ("v9999_broken", "CREATE TABLE merchantkeyd.next (id bigint); SELECT 1 / 0;")
             ]
-        #expect(refusalNow { _ = try database.open(migrations: broken) } != nil)
+        #expect(synchronousRefusal { _ = try database.open(migrations: broken) } != nil)
         #expect(try database.execute("SELECT to_regclass('next') IS NULL, count(*) FROM migrations") == "t|1")
         _ = try database.open()
     }

@@ -40,7 +40,7 @@ import Vocabulary
             keyPair.state = .destroyed
             try transaction.update(keyPair)
         }
-        try await store.eraseRemovedBytes()
+        try await store.eraseCopiesOfDestroyedSecrets()
         let claims = try PostgresClaims(database, clock: SystemClock())
         defer { claims.close() }
         for seconds in [0, 4000] {
@@ -75,7 +75,9 @@ import Vocabulary
         try server.execute("CREATE ROLE merchantkeyd_daemon LOGIN")
         let name = try server.createDatabase()
         let daemon = try ConnectionSettings("host=\(server.directory) user=merchantkeyd_daemon dbname=\(name)")
-        let error = refusalNow { _ = try PostgresDatabase(daemon, clock: SystemClock(), durability: .notRequired) }
+        let error = synchronousRefusal {
+            _ = try PostgresDatabase(daemon, clock: SystemClock(), durability: .notRequired)
+        }
         #expect(error?.code == .storeUnavailable)
         #expect(error?.detail.contains("merchantkeyd migrate") == true)
     }

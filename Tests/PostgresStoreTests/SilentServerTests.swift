@@ -4,17 +4,17 @@ import PostgresStore
 import Testing
 import Vocabulary
 
-/// The network drops the packets of the server: it neither answers nor refuses a connection.
+/// The network drops all packets, so the server neither answers nor refuses a connection.
 @Suite struct SilentServerTests {
     private let database: TemporaryDatabase
-    private let proxy: CommitCutter
+    private let proxy: FaultyProxy
 
     init() throws {
         database = try TemporaryDatabase()
-        proxy = try CommitCutter(to: database.server)
+        proxy = try FaultyProxy(to: database.server)
     }
 
-    /// Reads with one thread while the server is silent.
+    /// Starts 20 reads at the same time, on a store with one reading thread, while the server is silent.
     ///
     /// - Returns: the store, and the codes of the errors.
     private func readWithoutServer(
@@ -38,7 +38,7 @@ import Vocabulary
         return (store, codes)
     }
 
-    @Test func `reads do not wait for an attempt to connect of their own, and succeed when the server is back`()
+    @Test func `reads share one attempt to connect to a silent server, and succeed when the server is back`()
         async throws
     {
         let (store, codes) = try await readWithoutServer(waiting: .seconds(60))
@@ -47,10 +47,10 @@ import Vocabulary
             proxy.close()
         }
         #expect(codes.allSatisfy { $0 == .storeUnavailable })
-        // More than one only if this machine needs longer than the pause for the other reads.
+        // One attempt, and a further one only if the reads take longer than the pause between two attempts.
         #expect(proxy.ignoredConnections < 5)
         proxy.acceptConnections()
-        try await eventually { refusalNow { _ = try store.readNow { try $0.auditHead() } } == nil }
+        try await eventually { synchronousRefusal { _ = try store.readNow { try $0.auditHead() } } == nil }
     }
 
     @Test func `a read that has waited for a thread for too long is refused as overloaded`() async throws {
@@ -63,7 +63,8 @@ import Vocabulary
         #expect(codes.contains(.overloaded))
     }
 
-    @Test func `changes that wait for the writing connection do not each wait for an attempt to connect`() async throws
+    @Test func `changes that wait for the writing connection share one attempt to connect to a silent server`()
+        async throws
     {
         var limits = TemporaryDatabase.limits
         limits.connecting = .seconds(2)
@@ -76,7 +77,7 @@ import Vocabulary
             proxy.close()
         }
         proxy.ignoreConnections()
-        // Six groups of claims.
+        // So many claims are written in six groups.
         let codes = await withTaskGroup(of: MerchantError.Code?.self) { tasks in
             for number in 0..<3000 {
                 let claim = TokenClaim(
@@ -86,7 +87,7 @@ import Vocabulary
             return await tasks.reduce(into: []) { $0.append($1) }
         }
         #expect(codes.allSatisfy { $0 == .storeUnavailable })
-        // More than one only if this machine needs longer than the pause for the other groups.
+        // One attempt, and a further one only if the groups take longer than the pause between two attempts.
         #expect(proxy.ignoredConnections < 4)
         proxy.acceptConnections()
         let claim = TokenClaim(

@@ -3,11 +3,11 @@ import MerchantTestSupport
 import PostgresStore
 import Vocabulary
 
-/// A database of its own on the PostgreSQL server of the test process, which is dropped with the value.
+/// A database on a PostgreSQL server of the test process. It is dropped when this value is released.
 final class TemporaryDatabase: Sendable {
     let server: PostgresServer
     let name: String
-    /// Whether the server stores a commit before it reports it.
+    /// Whether a store refuses the server unless its commits are durable.
     private let durability: Durability
 
     /// A database with the schema.
@@ -32,7 +32,7 @@ final class TemporaryDatabase: Sendable {
         return name
     }
 
-    /// A database on another server, with durable commits.
+    /// A database without any table on another server, whose commits must be durable.
     init(on server: PostgresServer) throws {
         self.server = server
         name = try server.createDatabase()
@@ -44,7 +44,7 @@ final class TemporaryDatabase: Sendable {
     static var limits: ConnectionSettings.Limits {
         var limits = ConnectionSettings.Limits()
         limits.readers = 2
-        // Many tests share few processors.
+        // Many tests share few processors, so a statement can take long.
         limits.waiting = .seconds(60)
         limits.statement = .seconds(60)
         limits.lock = .seconds(60)
@@ -98,7 +98,7 @@ enum Sample {
     static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "test")
     static let dataKey = SealedDataKey(identifier: 1, bytes: [1, 2, 3], masterKeyCheck: [4, 5, 6], createdAt: time)
 
-    /// A key pair whose sealed private key violates a constraint of the schema: there is no such data key.
+    /// Inserts a key pair that violates a constraint of the schema: it is sealed under a data key that does not exist.
     static func insertWithUnknownDataKey(_ number: Int, in transaction: any RepositoryWriting) throws {
         let keyPair = keyPair(number, of: number)
         try transaction.insert(keyPair, new(keyPair, dataKey: 99))
@@ -154,7 +154,7 @@ func refusal(_ body: () async throws -> Void) async -> MerchantError? {
 }
 
 /// As ``refusal(_:)``, for a function that does not suspend.
-func refusalNow(_ body: () throws -> Void) -> MerchantError? {
+func synchronousRefusal(_ body: () throws -> Void) -> MerchantError? {
     do {
         try body()
         return nil

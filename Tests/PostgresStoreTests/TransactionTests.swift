@@ -15,14 +15,14 @@ import Vocabulary
 
     @Test func `a failed change stores nothing and does not affect the others of its group`() async throws {
         let store = try database.store()
-        let (holds, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (blockerStarted, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let first = Task {
             try await store.write { _ in
-                holds.signal()
+                blockerStarted.signal()
                 gate.wait()
             }
         }
-        await Task.detached { holds.waitHere() }.value
+        await Task.detached { blockerStarted.waitHere() }.value
         let kept = try await withThrowingTaskGroup(of: Int?.self) { group in
             for number in 0..<40 {
                 group.addTask {
@@ -54,7 +54,7 @@ import Vocabulary
         #expect(store.health == .ready)
     }
 
-    @Test func `a change whose error was caught is refused, and nothing of it is stored`() async throws {
+    @Test func `a transaction that catches the error of a statement is refused, and stores nothing`() async throws {
         let store = try database.store()
         let error = await refusal {
             try await store.write { transaction in
@@ -95,7 +95,7 @@ import Vocabulary
         #expect(observer.states.withLock { $0 }.count == 2)
     }
 
-    @Test func `all reads of a transaction see one state, and cannot write`() async throws {
+    @Test func `all reads of a transaction see one state`() async throws {
         let store = try database.store()
         try await store.write { try $0.insert(Sample.record(1)) }
         try store.readNow { reader throws in
@@ -154,20 +154,20 @@ import Vocabulary
         #expect(store.health == .ready)
     }
 
-    @Test func `a lock that another program holds too long is reported as overloaded`() async throws {
+    @Test func `a write that waits too long for another store's lock is refused as overloaded`() async throws {
         var limits = TemporaryDatabase.limits
         limits.lock = .milliseconds(100)
         let store = try database.store(limits)
         let other = try database.store()
         let gate = DispatchSemaphore(value: 0)
-        let holds = DispatchSemaphore(value: 0)
+        let blockerStarted = DispatchSemaphore(value: 0)
         let blocker = Task {
             try await other.write { _ in
-                holds.signal()
+                blockerStarted.signal()
                 gate.wait()
             }
         }
-        await Task.detached { holds.waitHere() }.value
+        await Task.detached { blockerStarted.waitHere() }.value
         let error = await refusal { try await store.write { try $0.insert(Sample.record(1)) } }
         #expect(error?.code == .overloaded)
         // Reads do not wait for a writer.
@@ -184,13 +184,13 @@ import Vocabulary
         let store = try database.store(limits)
         try store.readNow { reader throws in
             _ = try reader.merchant(Sample.merchant(1))
-            let error = refusalNow { _ = try store.readNow { try $0.merchant(Sample.merchant(1)) } }
+            let error = synchronousRefusal { _ = try store.readNow { try $0.merchant(Sample.merchant(1)) } }
             #expect(error?.code == .overloaded)
         }
         _ = try store.readNow { try $0.merchant(Sample.merchant(1)) }
     }
 
-    @Test func `a closed store refuses reads and writes, and commits what waited`() async throws {
+    @Test func `a closed store refuses reads and writes, and keeps what was committed`() async throws {
         let store = try database.store()
         try await store.write { try $0.insert(Sample.record(1)) }
         store.close()
@@ -201,6 +201,6 @@ import Vocabulary
 }
 
 extension DispatchSemaphore {
-    /// Blocks the calling thread.
+    /// Blocks the calling thread. Unlike `wait()`, an asynchronous function can call it.
     fileprivate func waitHere() { wait() }
 }

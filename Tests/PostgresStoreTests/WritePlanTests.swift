@@ -37,7 +37,8 @@ import Vocabulary
         #expect(try await scans() == before)
         #expect(try await database.store().read { try $0.keyUse(of: Sample.hash(0))?.requests?.count } == 8)
     }
-    /// How often the tables were scanned. The server has counted all scans of a connection when the connection has ended.
+    /// How often the tables were scanned. PostgreSQL has counted all scans of a connection only when the connection has
+    /// ended.
     private func scans() async throws -> String {
         try await eventually {
             try database.execute(

@@ -42,7 +42,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an unknown path parameter has the same error as in the use case`() async throws {
+    @Test func `the error for an unknown path parameter equals the error of the use case`() async throws {
         let handlers = HidingHandlers()
         await #expect(throws: Sample.unknownKey.notFoundError) { try await Sample.unknownKey.owner(handlers) }
         let roll = try #require(RollNumber(text: "7"))

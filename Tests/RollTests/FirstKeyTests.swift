@@ -34,7 +34,7 @@ import Vocabulary
         let real = try RealStore()
         try await addMerchant(real)
         let key = try await certifiedKey(real, days: 100)
-        try await real.ask(key)
+        try await real.requestKey(key)
         #expect(try real.state(key) == .standby, "a request does not promote")
         real.clock.advance(by: Self.day)
         let arrived = real.clock.now
@@ -69,7 +69,7 @@ import Vocabulary
     @Test func `a token for a key without a roll does not promote while another key's roll is open`() async throws {
         let real = try RealStore()
         try await addMerchant(real)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         let other = try await certifiedKey(real)
         try await real.decryptToken(for: other)
         #expect(try real.state(other) == .standby)

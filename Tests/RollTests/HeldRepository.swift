@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// A store whose first waiting read is blocked until it is released.
+/// A store whose asynchronous reads are blocked until ``release()``.
 final class HeldRepository: MerchantRepository {
     private let store: any MerchantRepository
     private let reads = AsyncStream<Void>.makeStream()
@@ -9,7 +9,7 @@ final class HeldRepository: MerchantRepository {
 
     init(_ store: any MerchantRepository) { self.store = store }
 
-    /// Returns once the read has begun.
+    /// Returns once the first read has begun.
     func firstRead() async { for await _ in reads.stream { return } }
 
     func release() { releases.continuation.finish() }
@@ -30,5 +30,5 @@ final class HeldRepository: MerchantRepository {
         try await store.write(body)
     }
 
-    func eraseRemovedBytes() async throws { try await store.eraseRemovedBytes() }
+    func eraseCopiesOfDestroyedSecrets() async throws { try await store.eraseCopiesOfDestroyedSecrets() }
 }

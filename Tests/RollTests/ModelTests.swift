@@ -38,7 +38,7 @@ import Vocabulary
             real.clock.advance(by: .seconds(Int((seed &* 7 &+ UInt64(round)) % 5) * 86_400))
             try Self.checkInvariants(real, decryptions)
         }
-        // Every operation must have succeeded at least once.
+        // Each of these operations must have succeeded at least once.
         for name in ["start", "certify", "promote", "revoke", "restore", "finish", "abandon", "decrypt"] {
             #expect(done[name, default: 0] > 0, "\(name) never succeeded")
         }
@@ -52,7 +52,7 @@ import Vocabulary
         }
     }
 
-    /// The times at which the model decrypted tokens, by key, to compare with the store.
+    /// The time of the last decryption for each key, to compare with the store.
     final class Decryptions: Sendable {
         private let latest = Mutex<[PublicKeyHash: Timestamp]>([:])
 
@@ -60,6 +60,7 @@ import Vocabulary
         func latest(_ hash: PublicKeyHash) -> Timestamp? { latest.withLock { $0[hash] } }
     }
 
+    /// Performs a random operation, and returns its name and, if it failed, its error.
     static func act(
         _ real: RealStore, _ decryptions: Decryptions, _ generator: inout SeededGenerator
     ) async -> (String, (any Error)?) {
@@ -70,33 +71,34 @@ import Vocabulary
             ?? []
         let request = RealStore.request
         let operations = real.operations
-        func any(_ states: [KeyState]) -> PublicKeyHash {
+        func randomKey(_ states: [KeyState]) -> PublicKeyHash {
             keys.filter { states.contains($0.state) }.randomElement(using: &generator)?.publicKeyHash
                 ?? PublicKeyHash(of: [])
         }
         let roll = rolls.randomElement(using: &generator)?.number ?? 0
-        let verb = Int.random(in: 0..<16, using: &generator)
+        let choice = Int.random(in: 0..<16, using: &generator)
         do {
-            switch verb {
+            switch choice {
             case 0:
                 _ = try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: request)
                 return ("start", nil)
             case 1, 2, 3:
-                try await real.certify(any([.pending]), of: merchant)
+                try await real.certify(randomKey([.pending]), of: merchant)
                 return ("certify", nil)
             case 4:
-                _ = try await operations.transitions.promote(any(KeyState.allCases), dryRun: false, for: request)
+                _ = try await operations.transitions.promote(randomKey(KeyState.allCases), dryRun: false, for: request)
                 return ("promote", nil)
             case 5:
                 let reason = Bool.random(using: &generator) ? "compromised" : "model"
                 _ = try await operations.transitions.revoke(
-                    any([.pending, .standby, .current, .retiring]), reason: reason, dryRun: false, for: request)
+                    randomKey([.pending, .standby, .current, .retiring]), reason: reason, dryRun: false, for: request)
                 return ("revoke", nil)
             case 6:
-                _ = try await operations.transitions.restore(any([.revoked]), dryRun: false, for: request)
+                _ = try await operations.transitions.restore(randomKey([.revoked]), dryRun: false, for: request)
                 return ("restore", nil)
             case 7:
-                _ = try await operations.transitions.destroy(any([.revoked]), after: .zero, dryRun: false, for: request)
+                _ = try await operations.transitions.destroy(
+                    randomKey([.revoked]), after: .zero, dryRun: false, for: request)
                 return ("destroy", nil)
             case 8:
                 _ = try await operations.rolls.finishRoll(
@@ -106,33 +108,33 @@ import Vocabulary
                 _ = try await operations.rolls.abandonRoll(roll, reason: nil, dryRun: false, for: request)
                 return ("abandon", nil)
             case 10, 11:
-                let hash = any([.standby, .current, .retiring])
+                let hash = randomKey([.standby, .current, .retiring])
                 guard hash != PublicKeyHash(of: []) else { return ("none", nil) }
                 decryptions.note(hash, at: real.clock.now)
                 operations.observedUses.recordDecryption(hash, at: real.clock.now)
                 try await operations.keyUses.storeUses(as: RealStore.caller)
                 return ("decrypt", nil)
             case 12:
-                _ = try? operations.paymentTokens.resolveNow(any(KeyState.allCases))
+                _ = try? operations.paymentTokens.resolveNow(randomKey(KeyState.allCases))
                 try await operations.keyUses.storeUses(as: RealStore.caller)
-                return ("ask", nil)
+                return ("resolve", nil)
             case 13:
                 _ = try await operations.renewals.runSchedule(as: RealStore.caller)
                 return ("schedule", nil)
             case 14:
-                _ = try await operations.paymentTokens.exportPrivateKey(any([.current, .retiring]), for: request)
+                _ = try await operations.paymentTokens.exportPrivateKey(randomKey([.current, .retiring]), for: request)
                 return ("export", nil)
             default:
                 try await operations.preparation.prepareKeyPairs(of: merchant, algorithm: .ecV1, for: request)
                 return ("prepare", nil)
             }
-        } catch { return ("verb \(verb)", error) }
+        } catch { return ("operation \(choice)", error) }
     }
 
     static func checkInvariants(_ real: RealStore, _ decryptions: Decryptions) throws {
         let now = real.clock.now
         let policy = real.policy
-        let quietIf = now.adding(.zero - policy.quietPeriod)
+        let quietCutoff = now.adding(.zero - policy.quietPeriod)
         var all: [KeyPair] = []
         try real.store.readNow { reading in
             var byState: [KeyState: Int] = [:]
@@ -150,7 +152,7 @@ import Vocabulary
                 let rolls = try reading.rolls(RollFilter(merchant: merchant, step: nil), before: nil, limit: 1000)
                 #expect(rolls.count(where: \.isOpen) <= 1)
                 for roll in rolls {
-                    try check(roll, in: reading, quietIf: quietIf, policy: policy, at: now)
+                    try check(roll, in: reading, quietCutoff: quietCutoff, policy: policy, at: now)
                     try checkConfirmation(of: roll, decryptions, in: reading)
                 }
                 try checkHistory(of: merchant, keys, in: reading)
@@ -165,7 +167,7 @@ import Vocabulary
     }
 
     static func check(
-        _ roll: Roll, in reading: any RepositoryReading, quietIf: Timestamp, policy: RollPolicy, at now: Timestamp
+        _ roll: Roll, in reading: any RepositoryReading, quietCutoff: Timestamp, policy: RollPolicy, at now: Timestamp
     ) throws {
         let to = try #require(try reading.keyPair(roll.to))
         let from = try roll.from.flatMap { try reading.keyPair($0) }
@@ -175,7 +177,7 @@ import Vocabulary
             of: roll, from: from, fromUse: fromUse, to: to, toUse: toUse, policy: policy, at: now)
         // The columns that lists are read from agree with the key pairs.
         let listed = try reading.rolls(
-            RollFilter(merchant: nil, step: .state(progress.state, quietCutoff: quietIf)), before: roll.number + 1,
+            RollFilter(merchant: nil, step: .state(progress.state, quietCutoff: quietCutoff)), before: roll.number + 1,
             limit: 1)
         #expect(listed.first?.number == roll.number, "roll \(roll.number) is \(progress.state)")
         guard roll.isOpen else { return }
@@ -187,7 +189,7 @@ import Vocabulary
         )
     }
 
-    /// A roll's quiet period begins only after a token was decrypted since the promotion or caused it.
+    /// A roll's quiet period begins only if a token caused the promotion, or was decrypted since the promotion.
     static func checkConfirmation(
         of roll: Roll, _ decryptions: Decryptions, in reading: any RepositoryReading
     ) throws {

@@ -8,12 +8,12 @@ import Vocabulary
 /// A certificate is `CERT:<the key's 64 hex digits>:<merchantIdentifier>:<begins>:<ends>`, in milliseconds;
 /// an identity certificate begins with `IDENTITY`.
 final class NamedKeysCustodian: KeyCustodian {
-    private let made = Atomic<Int>(0)
+    private let generatedCount = Atomic<Int>(0)
 
     func generateKeyPair(
         algorithm: KeyAlgorithm, purpose: KeyPurpose, for merchant: MerchantIdentifier
     ) throws -> NewKeyPair {
-        let number = made.add(1, ordering: .relaxed).newValue
+        let number = generatedCount.add(1, ordering: .relaxed).newValue
         let hash = PublicKeyHash(of: Array("key \(number)".utf8))
         return NewKeyPair(
             publicKeyHash: hash, algorithm: algorithm, purpose: purpose, subjectPublicKeyInfo: hash.bytes,

@@ -36,7 +36,7 @@ import Vocabulary
         #expect(found.counts == [.warning: 1] && found.mostUrgent.map(\.publicKeyHash) == [hash])
     }
 
-    @Test func `a sandbox reports neither`() async throws {
+    @Test func `a sandbox reports neither a missing backup nor an unverified issuer`() async throws {
         let real = try RealStore()
         _ = try await real.onboard(Self.merchant)
         #expect(try await finding(.issuerNotVerified, real) == nil)
@@ -44,7 +44,7 @@ import Vocabulary
     }
 
     @Test(arguments: [Environment.production, .sandbox])
-    func `the view of an upload warns of an issuer that was not verified in production`(environment: Environment)
+    func `only in production, the view of an upload warns of an issuer that was not verified`(environment: Environment)
         async throws
     {
         let real = try RealStore(environment: environment)

@@ -20,7 +20,7 @@ final class RealStore: Sendable {
         policy: RollPolicy = RollPolicy(), environment: Environment = .sandbox, backups: BackupPolicy = BackupPolicy(),
         nodes: any NodeDirectory = NoNodes()
     ) throws {
-        // In memory if possible: other tests check durability.
+        // In memory if possible, because these tests need no durability.
         let base = FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: base).appending(path: "rolls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
@@ -47,7 +47,7 @@ final class RealStore: Sendable {
 
     func state(_ hash: PublicKeyHash) throws -> KeyState? { try store.readNow { try $0.keyPair(hash)?.state } }
 
-    /// Valid for 25 months by default.
+    /// Stores a certificate that is valid for 25 months by default.
     func certify(_ hash: PublicKeyHash, of merchant: MerchantIdentifier, days: Int = 760) async throws {
         let now = clock.now
         _ = try await operations.certificates.storeCertificate(
@@ -56,7 +56,7 @@ final class RealStore: Sendable {
             for: merchant, for: Self.request)
     }
 
-    /// A merchant with a current key.
+    /// Adds a merchant with a current key, and returns this key.
     func onboard(_ merchant: MerchantIdentifier, days: Int = 760) async throws -> PublicKeyHash {
         _ = try await operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
@@ -68,27 +68,29 @@ final class RealStore: Sendable {
         return hash
     }
 
-    func start(_ merchant: MerchantIdentifier) async throws -> RollView {
+    func startRoll(_ merchant: MerchantIdentifier) async throws -> RollView {
         try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: Self.request).view
     }
 
+    /// Records the decryption of a token for the key, and stores this use.
     func decryptToken(for hash: PublicKeyHash) async throws {
         operations.observedUses.recordDecryption(hash, at: clock.now)
         try await operations.keyUses.storeUses(as: Self.caller)
     }
 
-    func ask(_ hash: PublicKeyHash) async throws {
+    /// Requests the key, as a decryptor does, and stores this use.
+    func requestKey(_ hash: PublicKeyHash) async throws {
         _ = try? operations.paymentTokens.resolveNow(hash)
         try await operations.keyUses.storeUses(as: Self.caller)
     }
 }
 
 extension PaymentTokenOperations {
-    /// As a caller with every permit.
+    /// Resolves a key for a caller with every permit.
     func resolveNow(_ hash: PublicKeyHash) throws -> DecryptionKey { try resolveNow(hash) { _ in } }
 }
 
-/// The code of the domain's error that `body` throws.
+/// The code of the ``MerchantError`` that `body` throws; nil if it throws none.
 func refusal(_ body: () async throws -> Void) async -> MerchantError.Code? {
     do {
         try await body()

@@ -31,5 +31,5 @@ final class RefusingRepository: MerchantRepository {
         }
     }
 
-    func eraseRemovedBytes() async throws { try await store.eraseRemovedBytes() }
+    func eraseCopiesOfDestroyedSecrets() async throws { try await store.eraseCopiesOfDestroyedSecrets() }
 }

@@ -13,12 +13,13 @@ import Vocabulary
 
     init() throws { real = try RealStore() }
 
-    @Test func `a roll goes through its states; a decrypted token promotes, and only a quiet old key is revoked`()
+    @Test
+    func `a roll goes through its states: a decrypted token promotes the new key, and only a quiet old key is revoked`()
         async throws
     {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         let again = try await real.operations.rolls.startRoll(of: merchant, algorithm: .ecV1, for: RealStore.request)
         #expect(!again.isNew && again.view.roll.number == roll.roll.number)
         #expect(roll.progress.state == .started && roll.progress.waitingFor == .merchant && roll.roll.from == old)
@@ -26,7 +27,7 @@ import Vocabulary
         #expect(await refusal { try await finish(roll) } == .rollStateConflict)
 
         try await real.certify(new, of: merchant)
-        for _ in 0..<100 { try await real.ask(new) }
+        for _ in 0..<100 { try await real.requestKey(new) }
         #expect(try real.state(new) == .standby, "a request does not promote")
         try await real.decryptToken(for: new)
         #expect(try real.state(new) == .current)
@@ -57,7 +58,7 @@ import Vocabulary
         try await real.operations.keyUses.storeUses(as: RealStore.request.caller)
         #expect(try await state(roll) == .promoted)
         real.clock.advance(by: Self.day * 7)
-        let finished = try await finishing(roll, dryRun: false)
+        let finished = try await forceFinish(roll, dryRun: false)
         #expect(try real.state(old) == .revoked)
         #expect(try await state(roll) == .finished)
         try await finish(roll)
@@ -66,7 +67,7 @@ import Vocabulary
         #expect(finished.nextKeyPairs == 1 && finished.generatedKeyPairs == prepared.map(\.keyPair.publicKeyHash))
     }
 
-    private func finishing(_ roll: RollView, dryRun: Bool) async throws -> RollTransitionResult {
+    private func forceFinish(_ roll: RollView, dryRun: Bool) async throws -> RollTransitionResult {
         try await real.operations.rolls.finishRoll(
             roll.roll.number, evenIfNotQuiet: true, reason: "test", dryRun: dryRun, for: RealStore.request)
     }
@@ -74,40 +75,41 @@ import Vocabulary
     @Test func `a dry run says how many key pairs finishing a roll generates, and generates none`() async throws {
         _ = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         try await real.decryptToken(for: roll.roll.to)
         let before = try await real.operations.keys.keyPairs(of: merchant).count
-        let plan = try await finishing(roll, dryRun: true)
+        let plan = try await forceFinish(roll, dryRun: true)
         #expect(plan.nextKeyPairs == 1 && plan.generatedKeyPairs == nil)
         #expect(try await real.operations.keys.keyPairs(of: merchant).count == before)
-        let done = try await finishing(roll, dryRun: false)
+        let done = try await forceFinish(roll, dryRun: false)
         #expect(done.nextKeyPairs == 1 && done.generatedKeyPairs?.count == 1)
-        let again = try await finishing(roll, dryRun: false)
+        let again = try await forceFinish(roll, dryRun: false)
         #expect(again.nextKeyPairs == 0 && again.generatedKeyPairs == [])
         #expect(try await real.operations.keys.keyPairs(of: merchant).count == before + 1)
     }
 
-    @Test func `a restore that starts a roll says so, also in a dry run`() async throws {
+    @Test func `the restore of a key warns if it starts a roll, also in a dry run`() async throws {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         try await real.decryptToken(for: roll.roll.to)
-        _ = try await finishing(roll, dryRun: false)
+        _ = try await forceFinish(roll, dryRun: false)
         for dryRun in [true, false] {
             let restored = try await real.operations.transitions.restore(old, dryRun: dryRun, for: RealStore.request)
             #expect(
                 restored.warnings.contains { $0.contains("starts a roll") && $0.contains("\(old)") },
                 "\(restored.warnings)")
         }
-        #expect(try await open() != nil)
+        #expect(try await openRollNumber() != nil)
     }
 
-    @Test func `after a restore the waiting times of rolls and destructions start again`() async throws {
+    @Test func `after a restore of the database the waiting times of rolls and destructions start again`() async throws
+    {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         try await real.decryptToken(for: roll.roll.to)
         let doomed = try await real.onboard(RealStore.merchant(2))
@@ -117,7 +119,7 @@ import Vocabulary
             doomed, after: Self.day, dryRun: false, for: RealStore.request)
         real.clock.advance(by: Self.day * 8)
         #expect(try await state(roll) == .quiet)
-        // As after a restore of this database: what happened since the copy is unknown.
+        // Simulates a restore of this database: what happened since the backup is unknown.
         let now = real.clock.now
         try await real.store.write {
             try WaitingTimesAfterRestore.restart(at: now, exported: [old], in: $0)
@@ -131,7 +133,8 @@ import Vocabulary
         #expect(try real.state(doomed) == .destroyed)
     }
 
-    @Test func `a token for a key outside a roll, or for one with an older certificate, does not promote`() async throws
+    @Test func `a token for a key outside a roll does not promote it, and a roll needs a newer certificate`()
+        async throws
     {
         _ = try await real.onboard(merchant)
         let stray = try await real.operations.keys.generateKeyPair(
@@ -140,17 +143,17 @@ import Vocabulary
         try await real.certify(stray, of: merchant)
         try await real.decryptToken(for: stray)
         #expect(try real.state(stray) == .standby)
-        // As old as the current one, so that a roll generates a new pair instead.
-        let roll = try await real.start(merchant)
+        // Its certificate is not newer than the current one, so the roll generates another key pair.
+        let roll = try await real.startRoll(merchant)
         #expect(roll.roll.to != stray)
     }
 
-    @Test func `the switch to a new key is one event, also if a use before its promotion is stored after it`()
+    @Test func `the switch to a new key is one event, even if an earlier use is stored after the promotion`()
         async throws
     {
         _ = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let new = try await real.start(merchant).roll.to
+        let new = try await real.startRoll(merchant).roll.to
         try await real.certify(new, of: merchant)
         // The daemon stores the uses of a few seconds at once.
         real.operations.observedUses.recordDecryption(new, at: real.clock.now)
@@ -175,7 +178,7 @@ import Vocabulary
         let real = try RealStore(policy: policy)
         _ = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let new = try await real.start(merchant).roll.to
+        let new = try await real.startRoll(merchant).roll.to
         try await real.certify(new, of: merchant)
         try await real.decryptToken(for: new)
         #expect(try real.state(new) == .standby)
@@ -184,7 +187,7 @@ import Vocabulary
     @Test func `a repeated promotion needs another token before the old key is revoked`() async throws {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         let new = roll.roll.to
         try await real.certify(new, of: merchant)
         try await real.decryptToken(for: new)
@@ -215,7 +218,7 @@ import Vocabulary
             let real = automatic ? self.real : try RealStore(policy: policy)
             _ = try await real.onboard(merchant)
             real.clock.advance(by: Self.day)
-            let roll = try await real.start(merchant)
+            let roll = try await real.startRoll(merchant)
             try await real.certify(roll.roll.to, of: merchant)
             let arrived = real.clock.now
             real.operations.observedUses.recordDecryption(roll.roll.to, at: arrived)
@@ -238,12 +241,12 @@ import Vocabulary
     {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         let new = roll.roll.to
         try await real.certify(new, of: merchant)
         _ = try await real.operations.transitions.promote(new, dryRun: false, for: RealStore.request)
         _ = try await real.operations.transitions.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
-        #expect(try await open() == nil)
+        #expect(try await openRollNumber() == nil)
         let promoted = real.clock.now
         // Stored in one write: one use before the promotion, one after it.
         real.operations.observedUses.recordDecryption(new, at: promoted.adding(.seconds(-1)))
@@ -257,38 +260,38 @@ import Vocabulary
         // A restored key is retiring in a new roll, which needs no other token.
         _ = try await real.operations.transitions.restore(old, dryRun: false, for: RealStore.request)
         real.clock.advance(by: Self.day * 7)
-        let restored = try await real.operations.rolls.roll(try #require(try await open()))
+        let restored = try await real.operations.rolls.roll(try #require(try await openRollNumber()))
         #expect(restored.progress.state == .quiet)
     }
 
     @Test func `transitions by an admin keep the roll consistent`() async throws {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let first = try await real.start(merchant)
+        let first = try await real.startRoll(merchant)
         // Revoking the new key abandons the roll.
         _ = try await real.operations.transitions.revoke(
             first.roll.to, reason: "no", dryRun: false, for: RealStore.request)
         #expect(try await state(first) == .abandoned)
-        let second = try await real.start(merchant)
+        let second = try await real.startRoll(merchant)
         try await real.certify(second.roll.to, of: merchant)
         _ = try await real.operations.transitions.promote(second.roll.to, dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .promoted)
         // Promoting the old key and the new one again continues the same roll.
         _ = try await real.operations.transitions.promote(old, dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .certificateStored)
-        #expect(try await open() == second.roll.number)
+        #expect(try await openRollNumber() == second.roll.number)
         _ = try await real.operations.transitions.promote(second.roll.to, dryRun: false, for: RealStore.request)
         #expect(await refusal { try await abandon(second) } == .rollStateConflict)
         _ = try await real.operations.transitions.revoke(old, reason: "by hand", dryRun: false, for: RealStore.request)
         #expect(try await state(second) == .finished)
         // A restored key is retiring in a new roll.
         _ = try await real.operations.transitions.restore(old, dryRun: false, for: RealStore.request)
-        let third = try #require(try await open())
+        let third = try #require(try await openRollNumber())
         let view = try await real.operations.rolls.roll(third)
         #expect(view.roll.from == old && view.roll.to == second.roll.to && view.progress.state == .promoted)
     }
 
-    @Test func `a promote without a roll starts one, and the promote of a third key abandons the open one`()
+    @Test func `a promotion without a roll starts one, and the promotion of a third key abandons the open one`()
         async throws
     {
         let old = try await real.onboard(merchant)
@@ -302,18 +305,18 @@ import Vocabulary
             others.append(hash)
         }
         _ = try await real.operations.transitions.promote(others[0], dryRun: false, for: RealStore.request)
-        let first = try await real.operations.rolls.roll(try #require(try await open()))
+        let first = try await real.operations.rolls.roll(try #require(try await openRollNumber()))
         #expect(first.roll.from == old && first.roll.to == others[0])
         _ = try await real.operations.transitions.promote(others[1], dryRun: false, for: RealStore.request)
         #expect(try await state(first) == .abandoned)
-        let second = try await real.operations.rolls.roll(try #require(try await open()))
+        let second = try await real.operations.rolls.roll(try #require(try await openRollNumber()))
         #expect(second.roll.from == others[0] && second.roll.to == others[1])
     }
 
     @Test func `a revocation of a compromised key lists its consequences, also in a dry run`() async throws {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         for dryRun in [true, false] {
             let transitions = try await real.operations.transitions.revoke(
@@ -328,10 +331,10 @@ import Vocabulary
         #expect(try await state(roll) == .finished)
     }
 
-    @Test func `a use that is being stored keeps the old key`() async throws {
+    @Test func `a roll is not finished while a use of its old key is being stored`() async throws {
         let old = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         try await real.decryptToken(for: roll.roll.to)
         real.clock.advance(by: Self.day * 7)
@@ -366,7 +369,7 @@ import Vocabulary
             counter.record(at: real.clock.now)
             real.clock.advance(by: .seconds(1))
         }
-        try await real.ask(hash)
+        try await real.requestKey(hash)
         try await real.decryptToken(for: hash)
         let use = try #require(try await real.operations.keys.keyPair(hash).use)
         #expect(use.requests?.count == 6 && use.decryptions?.count == 1)
@@ -379,7 +382,7 @@ import Vocabulary
             await refusal { try await real.operations.keyUses.storeUses(as: RealStore.caller) } == .storeUnavailable)
     }
 
-    @Test func `concurrent counts add up`() async throws {
+    @Test func `uses that are recorded while uses are being stored are all counted`() async throws {
         let hash = try await real.onboard(merchant)
         let counter = real.operations.observedUses.counter(for: hash)
         await withTaskGroup { tasks in
@@ -406,7 +409,7 @@ import Vocabulary
         try await real.operations.rolls.roll(view.roll.number).progress.state
     }
 
-    private func open() async throws -> Int? {
+    private func openRollNumber() async throws -> Int? {
         try await real.operations.rolls.rolls(of: merchant, state: .open, before: nil, limit: 9).first?.roll.number
     }
 }

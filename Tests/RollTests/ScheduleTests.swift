@@ -33,6 +33,7 @@ import Vocabulary
         return hash
     }
 
+    /// Runs the schedule once a day.
     func pass(_ operations: Operations, days: Int) async throws {
         for _ in 0..<days {
             _ = try await operations.renewals.runSchedule(as: RealStore.caller)
@@ -117,7 +118,7 @@ import Vocabulary
             let real = try RealStore(policy: policy)
             let old = try await real.onboard(merchant)
             real.clock.advance(by: Self.day)
-            let roll = try await real.start(merchant)
+            let roll = try await real.startRoll(merchant)
             try await real.certify(roll.roll.to, of: merchant)
             try await real.decryptToken(for: roll.roll.to)
             for _ in 0..<9 {
@@ -135,7 +136,7 @@ import Vocabulary
         let old = try await real.onboard(merchant)
         _ = try await real.operations.paymentTokens.exportPrivateKey(old, for: RealStore.request)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant)
+        let roll = try await real.startRoll(merchant)
         try await real.certify(roll.roll.to, of: merchant)
         try await real.decryptToken(for: roll.roll.to)
         for _ in 0..<40 {

@@ -42,7 +42,7 @@ struct SimulatedMerchant {
 
     init(_ number: Int, start: Timestamp, _ generator: inout SeededGenerator) {
         identifier = RealStore.merchant(number)
-        // The first merchants have one kind each, so that a small run has every kind.
+        // The first ten merchants have one kind each, so that a run with few merchants has every kind.
         let kind = number < 10 ? number : Int.random(in: 0..<10, using: &generator)
         diligence = kind == 8 ? .late : kind == 9 ? .never : .prompt
         joinsAt = start.adding(.seconds(Int.random(in: 0..<300 * 86_400, using: &generator)))
@@ -78,10 +78,10 @@ struct SimulatedMerchant {
         return false
     }
 
-    /// Whether Apple encrypts only to this key pair, after any switch.
+    /// Whether Apple encrypts only to this key pair, and is not switching to another one.
     func usesOnly(_ hash: PublicKeyHash) -> Bool { inUse == hash && switching == nil }
 
-    /// Apple's switch takes minutes to hours.
+    /// Activates a key's certificate at Apple, which then switches to this key within 10 minutes to a day.
     mutating func activate(_ hash: PublicKeyHash, at now: Timestamp, _ generator: inout SeededGenerator) {
         activated.insert(hash)
         let minutes = Int.random(in: 10...24 * 60, using: &generator)
@@ -103,7 +103,7 @@ struct SimulatedMerchant {
         return times
     }
 
-    /// The key that Apple encrypts a token to at `now`; nil if it has no valid certificate.
+    /// The key that Apple encrypts a token to at `now`; nil if Apple has no valid certificate.
     mutating func keyOfToken(at now: Timestamp, _ generator: inout SeededGenerator) -> PublicKeyHash? {
         if let switching {
             if switching.until <= now {
@@ -113,15 +113,16 @@ struct SimulatedMerchant {
                 let length = switching.until.millisecondsSince1970 - switching.from.millisecondsSince1970
                 let passed = now.millisecondsSince1970 - switching.from.millisecondsSince1970
                 if Double.random(in: 0..<1, using: &generator) < Double(passed) / Double(length) {
-                    return isValid(switching.to, at: now)
+                    return ifValid(switching.to, at: now)
                 }
-                return inUse.flatMap { isValid($0, at: now) } ?? isValid(switching.to, at: now)
+                return inUse.flatMap { ifValid($0, at: now) } ?? ifValid(switching.to, at: now)
             }
         }
-        return inUse.flatMap { isValid($0, at: now) }
+        return inUse.flatMap { ifValid($0, at: now) }
     }
 
-    private func isValid(_ hash: PublicKeyHash, at now: Timestamp) -> PublicKeyHash? {
+    /// The key if its certificate is valid; otherwise nil.
+    private func ifValid(_ hash: PublicKeyHash, at now: Timestamp) -> PublicKeyHash? {
         certificateEnds[hash].map { now <= $0 } ?? false ? hash : nil
     }
 }

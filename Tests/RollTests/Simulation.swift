@@ -65,11 +65,11 @@ final class Simulation {
         let merchant = merchants[index].identifier
         _ = try await real.operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
-        let made = try await real.operations.preparation.prepareKeyPairs(
+        let pairs = try await real.operations.preparation.prepareKeyPairs(
             of: merchant, algorithm: .ecV1, for: RealStore.request)
         let signsBoth = Bool.random(using: &generator)
-        for keyPair in made.prefix(signsBoth ? 2 : 1) { try await real.certify(keyPair.publicKeyHash, of: merchant) }
-        let first = made[0].publicKeyHash
+        for keyPair in pairs.prefix(signsBoth ? 2 : 1) { try await real.certify(keyPair.publicKeyHash, of: merchant) }
+        let first = pairs[0].publicKeyHash
         _ = try await real.operations.transitions.promote(first, dryRun: false, for: RealStore.request)
         merchants[index].join(with: first, certificateEnds: real.clock.now.adding(Self.day * 760))
     }
@@ -102,9 +102,10 @@ final class Simulation {
         }
     }
 
-    /// Activates the old key at Apple and promotes it again, and later promotes the new one without activating it.
+    /// Reverts a roll, if the merchant does so: activates the old key at Apple and promotes it again. After 10 days the
+    /// merchant promotes the new key again, but activates it at Apple only after 30 days.
     ///
-    /// - Returns: whether the merchant reverts the roll, now or later.
+    /// - Returns: whether the merchant is reverting the roll, and must do nothing else for it.
     private func revertsRoll(_ roll: Roll, of index: Int) async throws -> Bool {
         let (merchant, now) = (merchants[index], real.clock.now)
         func promote(_ hash: PublicKeyHash) async throws {
@@ -190,7 +191,7 @@ final class Simulation {
         }
     }
 
-    /// Checks that each waiting roll raised a reminder every week.
+    /// Checks that each roll that waits for its merchant raised a reminder every week.
     private func checkReminders(of merchant: MerchantIdentifier, _ events: [Event]) async throws {
         for view in try await real.operations.rolls.rolls(of: merchant, state: .open, before: nil, limit: 100)
         where view.progress.waitingFor == .merchant {
@@ -220,7 +221,8 @@ final class Simulation {
         }
     }
 
-    /// Equal for equal runs: the hash of the last audit record covers all earlier ones.
+    /// A hash that is equal for equal runs. It covers the counts and the hash of the last audit record, which covers
+    /// all earlier records.
     func digest() async throws -> String {
         let last = try await real.operations.audit.auditRecords(AuditFilter(), from: nil, oldestFirst: false, limit: 1)
             .first
@@ -230,7 +232,7 @@ final class Simulation {
 }
 
 extension [SimulatedMerchant] {
-    /// The index of a merchant, which its identifier contains.
+    /// The index of a merchant, which is the number in its identifier.
     fileprivate func firstIndex(of identifier: MerchantIdentifier) -> Int? {
         identifier.rawValue.split(separator: ".").last.flatMap { Int($0.dropFirst()) }
     }

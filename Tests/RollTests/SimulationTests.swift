@@ -18,7 +18,7 @@ import Vocabulary
         return policy
     }
 
-    @Test func `in five years no payment is lost, no expiry lacks a warning, and no invalid token promotes a key`()
+    @Test func `in five years no token is refused, no expiry lacks a warning, and no mere request promotes a key`()
         async throws
     {
         let simulation = try Simulation(merchants: Self.merchants, seed: Self.seed, policy: Self.policy)

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// Tokens for a standby key pair to which no open roll leads: see ``StandbyKeyUse``.
+/// Tokens for a standby key pair that is not the new key of an open roll: see ``StandbyKeyUse``.
 @Suite struct StandbyKeyUseTests {
     static let day = Duration.seconds(86_400)
     let merchant = RealStore.merchant(1)
@@ -30,50 +30,50 @@ import Vocabulary
     }
 
     /// The keys named by the events about the use of standby keys.
-    private func reported(_ real: RealStore) async throws -> [PublicKeyHash?] {
+    private func keysInEvents(_ real: RealStore) async throws -> [PublicKeyHash?] {
         try await real.operations.events.events(EventQuery(.newest, kind: .standbyKeyUsed, limit: 99))
             .map(\.event.publicKeyHash)
     }
 
     /// The keys that the finding in `status` names.
-    private func found(_ real: RealStore) async throws -> [PublicKeyHash?] {
+    private func keysInFindings(_ real: RealStore) async throws -> [PublicKeyHash?] {
         let findings = try await real.operations.monitoring.status().findings.filter { $0.code == .standbyKeyUsed }
         #expect(findings.allSatisfy { $0.severity == .warning && $0.count == $0.mostUrgent.count })
         return findings.flatMap(\.mostUrgent).map(\.publicKeyHash)
     }
 
-    private func next(_ real: RealStore) async throws -> OnboardingProgress.Step? {
+    private func nextStep(_ real: RealStore) async throws -> OnboardingProgress.Step? {
         try await real.operations.onboarding.progress(of: merchant, in: MerchantScope(merchants: nil)).next
     }
 
     @Test func `a token for a reserve key is reported once, until an admin promotes the key`() async throws {
         let real = try RealStore()
         let (current, reserve) = try await merchantWithReserve(real)
-        #expect(try await reported(real) == [])
-        #expect(try await found(real) == [])
-        #expect(try await next(real) == nil)
+        #expect(try await keysInEvents(real) == [])
+        #expect(try await keysInFindings(real) == [])
+        #expect(try await nextStep(real) == nil)
         for _ in 0..<3 {
             try await real.decryptToken(for: reserve)
             real.clock.advance(by: Self.day)
         }
         #expect(try real.state(reserve) == .standby && real.state(current) == .current)
-        #expect(try await reported(real) == [reserve])
-        #expect(try await found(real) == [reserve])
-        let step = try #require(try await next(real))
+        #expect(try await keysInEvents(real) == [reserve])
+        #expect(try await keysInFindings(real) == [reserve])
+        let step = try #require(try await nextStep(real))
         #expect(step.waitingFor == .admin)
         _ = try await real.operations.transitions.promote(reserve, dryRun: false, for: RealStore.request)
-        #expect(try await found(real) == [])
+        #expect(try await keysInFindings(real) == [])
         try await real.decryptToken(for: reserve)
-        #expect(try await reported(real) == [reserve])
-        #expect(try await found(real) == [])
+        #expect(try await keysInEvents(real) == [reserve])
+        #expect(try await keysInFindings(real) == [])
     }
 
-    @Test func `a request for a reserve key shows nothing`() async throws {
+    @Test func `a request for a reserve key raises no event and no finding`() async throws {
         let real = try RealStore()
         let (_, reserve) = try await merchantWithReserve(real)
-        try await real.ask(reserve)
-        #expect(try await reported(real) == [])
-        #expect(try await found(real) == [])
+        try await real.requestKey(reserve)
+        #expect(try await keysInEvents(real) == [])
+        #expect(try await keysInFindings(real) == [])
     }
 
     @Test func `a token for the current key ends the finding, and another switch raises another event`() async throws {
@@ -82,18 +82,18 @@ import Vocabulary
         try await real.decryptToken(for: reserve)
         real.clock.advance(by: .seconds(60))
         try await real.decryptToken(for: current)
-        #expect(try await found(real) == [])
-        #expect(try await next(real) == nil)
+        #expect(try await keysInFindings(real) == [])
+        #expect(try await nextStep(real) == nil)
         real.clock.advance(by: .seconds(60))
         try await real.decryptToken(for: reserve)
-        #expect(try await found(real) == [reserve])
-        #expect(try await reported(real) == [reserve], "late tokens are not another switch")
+        #expect(try await keysInFindings(real) == [reserve])
+        #expect(try await keysInEvents(real) == [reserve], "late tokens are not another switch")
         real.clock.advance(by: Self.day)
         try await real.decryptToken(for: current)
         real.clock.advance(by: .seconds(60))
         try await real.decryptToken(for: reserve)
-        #expect(try await reported(real) == [reserve, reserve])
-        #expect(try await found(real) == [reserve])
+        #expect(try await keysInEvents(real) == [reserve, reserve])
+        #expect(try await keysInFindings(real) == [reserve])
     }
 
     @Test(arguments: [true, false])
@@ -103,19 +103,19 @@ import Vocabulary
         let real = try RealStore(policy: policy)
         _ = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let new = try await real.start(merchant).roll.to
+        let new = try await real.startRoll(merchant).roll.to
         try await real.certify(new, of: merchant)
         let other = try await certifiedKey(real)
         real.clock.advance(by: Self.day)
         try await real.decryptToken(for: new)
         #expect(try real.state(new) == (promotes ? .current : .standby))
-        #expect(try await reported(real) == [])
-        #expect(try await found(real) == [])
+        #expect(try await keysInEvents(real) == [])
+        #expect(try await keysInFindings(real) == [])
         real.clock.advance(by: Self.day)
         try await real.decryptToken(for: other)
         #expect(try real.state(other) == .standby)
-        #expect(try await reported(real) == [other])
-        #expect(try await found(real) == [other])
+        #expect(try await keysInEvents(real) == [other])
+        #expect(try await keysInFindings(real) == [other])
     }
 
     @Test func `the next token for the key of an abandoned roll is reported`() async throws {
@@ -124,20 +124,22 @@ import Vocabulary
         let real = try RealStore(policy: policy)
         _ = try await real.onboard(merchant)
         real.clock.advance(by: Self.day)
-        let roll = try await real.start(merchant).roll
+        let roll = try await real.startRoll(merchant).roll
         try await real.certify(roll.to, of: merchant)
         try await real.decryptToken(for: roll.to)
         _ = try await real.operations.rolls.abandonRoll(
             roll.number, reason: nil, dryRun: false, for: RealStore.request)
         try await real.decryptToken(for: roll.to)
-        #expect(try await reported(real) == [roll.to])
-        #expect(try await found(real) == [roll.to])
-        // A roll to this key reports the use from then on.
-        #expect(try await real.start(merchant).roll.to == roll.to)
-        #expect(try await found(real) == [])
+        #expect(try await keysInEvents(real) == [roll.to])
+        #expect(try await keysInFindings(real) == [roll.to])
+        // From now on, the roll to this key reports the use.
+        #expect(try await real.startRoll(merchant).roll.to == roll.to)
+        #expect(try await keysInFindings(real) == [])
     }
 
-    @Test func `without a current key, a token that may not promote is reported`() async throws {
+    @Test func `without a current key, a token for a standby key is reported if tokens do not promote keys`()
+        async throws
+    {
         var policy = RollPolicy()
         policy.promotesOnFirstDecryption = false
         let real = try RealStore(policy: policy)
@@ -145,9 +147,9 @@ import Vocabulary
             merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)
         let key = try await certifiedKey(real)
         try await real.decryptToken(for: key)
-        #expect(try await reported(real) == [key])
-        #expect(try await found(real) == [key])
-        #expect(try await next(real)?.waitingFor == .admin)
+        #expect(try await keysInEvents(real) == [key])
+        #expect(try await keysInFindings(real) == [key])
+        #expect(try await nextStep(real)?.waitingFor == .admin)
     }
 
     @Test func `late tokens for a key that the current key replaced outside of a roll are not reported`() async throws {
@@ -157,19 +159,19 @@ import Vocabulary
         let older = try await certifiedKey(real)
         let newer = try await certifiedKey(real)
         try await real.decryptToken(for: older)
-        #expect(try await reported(real) == [older], "no key is current, and Apple encrypts to the older one")
+        #expect(try await keysInEvents(real) == [older], "no key is current, and Apple encrypts to the older one")
         real.clock.advance(by: .seconds(60))
         try await real.decryptToken(for: newer)
         #expect(try real.state(newer) == .current)
-        #expect(try await found(real) == [])
+        #expect(try await keysInFindings(real) == [])
         real.clock.advance(by: Self.day * 2)
         try await real.decryptToken(for: older)
-        #expect(try await reported(real) == [older])
-        #expect(try await found(real) == [])
+        #expect(try await keysInEvents(real) == [older])
+        #expect(try await keysInFindings(real) == [])
         real.clock.advance(by: Self.day * 6)
         try await real.decryptToken(for: older)
-        #expect(try await reported(real) == [older, older])
-        #expect(try await found(real) == [older])
+        #expect(try await keysInEvents(real) == [older, older])
+        #expect(try await keysInFindings(real) == [older])
     }
 
     // MARK: Revocation
@@ -202,7 +204,7 @@ import Vocabulary
         #expect(destruction.warnings.count { $0.contains("\(last)") } == 1)
     }
 
-    @Test func `the revocation of a key after the quiet period only names its last token`() async throws {
+    @Test func `after the quiet period, the revocation of a standby key only warns of its last token`() async throws {
         let real = try RealStore()
         let (current, reserve) = try await merchantWithReserve(real)
         _ = try await certifiedKey(real)
@@ -216,7 +218,9 @@ import Vocabulary
 
     // MARK: Stored certificates
 
-    @Test func `only a certificate that must be activated now is announced as such`() async throws {
+    @Test func `the event of a stored certificate asks for activation only if the certificate must be activated now`()
+        async throws
+    {
         let real = try RealStore()
         func detail(of hash: PublicKeyHash) async throws -> String {
             let events = try await real.operations.events.events(
@@ -224,7 +228,7 @@ import Vocabulary
             return try #require(events.last { $0.event.publicKeyHash == hash }).event.detail
         }
         let current = try await real.onboard(merchant)
-        let new = try await real.start(merchant).roll.to
+        let new = try await real.startRoll(merchant).roll.to
         real.clock.advance(by: Self.day)
         try await real.certify(new, of: merchant)
         let reserve = try await certifiedKey(real)

@@ -26,7 +26,7 @@ import Vocabulary
         return hash
     }
 
-    @Test func `the severity of a certificate's expiry never falls, and is never lower for a current key`()
+    @Test func `the severity of an expiry never falls, and is never lower for a current key than for another key`()
         async throws
     {
         let merchant = RealStore.merchant(1)
@@ -76,7 +76,7 @@ import Vocabulary
     @Test func `status has one finding of each code, with the total number and the most urgent subjects first`()
         async throws
     {
-        // 110 current keys expire in 40 days, their merchants are below target; the last three expire sooner.
+        // Of 110 current keys, 107 expire in 40 days and 3 in 5 days. Every merchant is below its target.
         for number in 0..<110 { _ = try await real.onboard(RealStore.merchant(number), days: number < 107 ? 40 : 5) }
         for number in 110..<130 {
             _ = try await real.operations.merchants.addMerchant(

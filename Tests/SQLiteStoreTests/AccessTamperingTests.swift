@@ -41,7 +41,7 @@ import Vocabulary
         try await append(.accessRevoked, revoked)
     }
 
-    @Test func `accesses as the audit records them are no finding, whenever they were last used`() async throws {
+    @Test func `accesses that match their audit records are no finding, whatever their last use`() async throws {
         #expect(try await temporary.store.inconsistentContent() == [])
         try await fill()
         #expect(try await temporary.store.inconsistentContent() == [])
@@ -53,7 +53,7 @@ import Vocabulary
         #expect(try await temporary.store.inconsistentContent() == [])
     }
 
-    /// The triggers are created again, so that the schema is unaltered.
+    /// The triggers are dropped for the statement and then created again, so that only rows differ, not the schema.
     @Test(arguments: [
         ("UPDATE accesses SET permits = 'onboard,read' WHERE name = 'shop'", "shop", "altered"),
         ("UPDATE accesses SET merchants = 'merchant.other' WHERE name = 'shop'", "shop", "altered"),

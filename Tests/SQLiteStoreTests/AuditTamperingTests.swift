@@ -70,7 +70,9 @@ import Vocabulary
         #expect(try breaks() == [])
     }
 
-    @Test func `an edited, removed or reordered record and a truncation are found at their sequence`() async throws {
+    @Test func `an edited, removed or reordered record, and a truncation, are found at the first changed sequence`()
+        async throws
+    {
         try await fill()
         try dropTriggers()
         var random = SeededGenerator(seed: 1)
@@ -139,7 +141,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a truncation that also resets the counter, and a rewritten chain, differ from a shipped head`()
+    @Test func `a copy of the audit head reveals a truncation that also resets the counter, and a rewritten chain`()
         async throws
     {
         try await fill()

@@ -118,7 +118,7 @@ import Vocabulary
         #expect(refused?.code == .backupFailed)
     }
 
-    @Test func `an existing file is never replaced, and a missing directory is an error`() async throws {
+    @Test func `a backup never replaces an existing file, and fails if its directory is missing`() async throws {
         try Data("other".utf8).write(to: URL(filePath: file("existing")))
         #expect(await refusal { _ = try await backUp("existing") }?.detail.contains("exists") == true)
         #expect(try String(contentsOfFile: file("existing"), encoding: .utf8) == "other")
@@ -152,7 +152,7 @@ import Vocabulary
             try $0.record(manifest, at: path, verifiedAt: Sample.time)
         }
         #expect(try coverage().merchantsAwaitingBackup == 0)
-        #expect(try coverage().lastVerifiedPath == file("b"))
+        #expect(try coverage().newestVerifiedPath == file("b"))
         try await temporary.onboard(Sample.merchant(3), seed: 9)
         try await temporary.onboard(Sample.merchant(8), seed: 10)
         #expect(try coverage().merchantsAwaitingBackup == 2)

@@ -39,7 +39,7 @@ import Vocabulary
         #expect(try temporary.rows() == payments)
     }
 
-    @Test func `while another program locks the file, one trial write runs at a time, and then the store is ready`()
+    @Test func `while another program locks the file, at most one trial write waits, and then the store is ready`()
         async throws
     {
         let store = store
@@ -65,7 +65,7 @@ import Vocabulary
         #expect(try temporary.rows() == 1)
     }
 
-    @Test func `only an identical request of the same caller with the same key is a repeat`() async throws {
+    @Test func `only an identical request of the same caller with the same idempotency key is a repeat`() async throws {
         let store = store
         #expect(try await store.claim(.sample(1, key: 1, request: 1)) == .claimed)
         #expect(
@@ -116,7 +116,7 @@ import Vocabulary
         #expect(loose == [])
     }
 
-    @Test func `a claim is kept for an hour, and then removed by later claims, few by each`() async throws {
+    @Test func `a claim is kept for an hour, and each later claim then removes a few expired claims`() async throws {
         let hour = Int(ClaimRules.retention.components.seconds)
         #expect(hour >= 2 * 300)
         for payment in 0..<10 { _ = try await store.claim(.sample(payment)) }
@@ -149,7 +149,7 @@ import Vocabulary
         try again.close()
     }
 
-    @Test func `a clock that is behind the newest claim is reported for as long as claims are refused for it`()
+    @Test func `a clock that is behind the newest claim is reported for as long as claims are refused because of it`()
         async throws
     {
         let clock = HandMovedClock(TemporaryClaims.start)
@@ -246,13 +246,13 @@ import Vocabulary
 }
 
 /// Claims on a small file system. Creating one needs root.
-@Suite(.enabled(if: SmallDisk.canBeCreated, "mounting a tmpfs needs root")) struct FullDiskClaimTests {
+@Suite(.enabled(if: SmallFileSystem.canBeCreated, "mounting a tmpfs needs root")) struct FullDiskClaimTests {
     @Test
     func
         `claims are refused while the disk is full, acknowledged claims are kept, and claims resume without a restart`()
         async throws
     {
-        let disk = try SmallDisk(kilobytes: 300)
+        let disk = try SmallFileSystem(kilobytes: 300)
         let claims = try TemporaryClaims(in: URL(filePath: disk.path))
         let store = claims.store
         var acknowledged = 0
@@ -280,8 +280,8 @@ import Vocabulary
 }
 
 /// A tmpfs of a given size.
-final class SmallDisk: Sendable {
-    static let canBeCreated = (try? SmallDisk(kilobytes: 64)) != nil
+final class SmallFileSystem: Sendable {
+    static let canBeCreated = (try? SmallFileSystem(kilobytes: 64)) != nil
 
     let path: String
 

@@ -39,7 +39,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the log keeps its content while another program reads, which checkpoints it when it closes`()
+    @Test func `closing keeps the log while another program reads, and that program checkpoints the log when it ends`()
         async throws
     {
         let temporary = try TemporaryStore()

@@ -87,7 +87,9 @@ import Vocabulary
         #expect(events.withLock { $0 } == 1)
     }
 
-    @Test func `events are listed by merchant, kind and severity, after a sequence or the newest`() async throws {
+    @Test func `events are filtered by merchant, kind and severity, and start after a sequence or end with the newest`()
+        async throws
+    {
         let kinds: [Event.Kind] = [.keyPromoted, .keyRevoked, .belowTarget]
         let severities: [Event.Severity] = [.notice, .warning]
         let all = (0..<60).map { number in
@@ -175,7 +177,8 @@ import Vocabulary
     {
         var random = SeededGenerator(seed: UInt64(seed))
         try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
-        var lanes: [Int: [Int: Bool]] = [:]  // merchant, sequence, whether it is parked
+        // For each merchant, its undelivered events: whether each is parked, by sequence.
+        var lanes: [Int: [Int: Bool]] = [:]
         var last = 0
         for _ in 0..<200 {
             let merchant = Int.random(in: 0..<4, using: &random)
@@ -208,7 +211,7 @@ import Vocabulary
 
     @Test
     func
-        `a webhook gets its kinds; after its removal from the settings it gets no new events and keeps undelivered ones`()
+        `a webhook gets events of its kinds; after its removal from the settings it keeps only its undelivered events`()
         async throws
     {
         try await setWebhooks(
@@ -223,7 +226,7 @@ import Vocabulary
         #expect(try next("w") == [1])
     }
 
-    @Test func `old events are removed in batches, except those that a webhook has not received`() async throws {
+    @Test func `old events are removed in batches, except those that wait for delivery to a webhook`() async throws {
         try await setWebhooks(WebhookRegistration(name: "w", kinds: nil))
         let later = Sample.time.adding(.seconds(10))
         try await append(1, 1, 2, 3)

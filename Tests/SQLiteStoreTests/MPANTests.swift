@@ -30,7 +30,7 @@ import Vocabulary
     }
 
     /// Stores tokens 1 to `count`, each with an account number that is sealed under data key 1.
-    private func stock(_ count: Int) async throws {
+    private func storeMPANs(_ count: Int) async throws {
         try await store.write { transaction in
             try transaction.insert(Sample.record(Sample.merchant))
             for number in 1...count {
@@ -48,7 +48,7 @@ import Vocabulary
     }
 
     @Test func `a data key is erased only when no account number is sealed under it`() async throws {
-        try await stock(5)
+        try await storeMPANs(5)
         let rotation = try await begin()
         #expect(try await store.eraseOldDataKeysIfUnused(in: rotation) == 5)
         var row = 0
@@ -75,7 +75,7 @@ import Vocabulary
     }
 
     @Test func `a rotation neither restores an erased account number nor replaces a new one`() async throws {
-        try await stock(2)
+        try await storeMPANs(2)
         let rows = try await store.sealedMPANs(notUnder: 128, after: 0, limit: 9)
         try await store.write { transaction in
             try transaction.eraseMPAN(of: Sample.token(1))
@@ -90,7 +90,7 @@ import Vocabulary
     }
 
     @Test func `an erased account number is in neither the file nor the log`() async throws {
-        try await stock(50)
+        try await storeMPANs(50)
         try await store.write { transaction in
             for number in 1...25 { try transaction.eraseMPAN(of: Sample.token(number)) }
             for number in 26...50 {
@@ -99,7 +99,7 @@ import Vocabulary
                 try transaction.store(token)
             }
         }
-        try await store.eraseRemovedBytes()
+        try await store.eraseCopiesOfDestroyedSecrets()
         let mark = Data(repeating: 0x5A, count: SealedMPAN.length)
         for suffix in ["", "-wal"] {
             let bytes = FileManager.default.contents(atPath: temporary.path + suffix) ?? Data()

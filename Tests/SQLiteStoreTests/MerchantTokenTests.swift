@@ -5,7 +5,7 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// Rules of merchant tokens and their notifications that only SQLite has: constraints, limits of lengths, crashes.
+/// Rules of merchant tokens and their notifications that only SQLite has: constraints, length limits, crashes.
 @Suite struct MerchantTokenTests {
     let temporary: TemporaryStore
     var store: SQLiteStore { temporary.store }
@@ -16,7 +16,7 @@ import Vocabulary
         secret: String(repeating: "aZ09", count: 8), merchantIdentifier: Sample.merchant, createdAt: Sample.time)
 
     /// Stores a merchant with a token, a path, a waiting notification (1) and a closed one (2).
-    private func stock() async throws {
+    private func storeMerchantWithToken() async throws {
         try await store.write { transaction in
             try transaction.insert(Sample.record(Sample.merchant))
             try transaction.store(Sample.merchantToken(1))
@@ -87,7 +87,7 @@ import Vocabulary
     func `a statement that violates a constraint of merchant tokens is refused`(statement: String, expected: String)
         async throws
     {
-        try await stock()
+        try await storeMerchantWithToken()
         let found: String? = try temporary.withSeparateConnection { db in
             do {
                 try db.execute(sql: statement)
@@ -128,7 +128,7 @@ import Vocabulary
     }
 
     @Test func `an altered card is an error, not a crash`() async throws {
-        try await stock()
+        try await storeMerchantWithToken()
         try temporary.withSeparateConnection {
             try $0.execute(sql: "UPDATE merchant_tokens SET card = '{\"cardArt\":1}'")
         }
@@ -137,7 +137,7 @@ import Vocabulary
     }
 
     @Test func `the integrity check finds a removed notification URL`() async throws {
-        try await stock()
+        try await storeMerchantWithToken()
         try await store.write { try $0.append(Sample.entry(.tokenNotificationPathCreated, merchant: Sample.merchant)) }
         #expect(try await store.inconsistentContent() == [])
         try temporary.withSeparateConnection { db in
@@ -159,7 +159,7 @@ import Vocabulary
                     Sample.tokenEvent(number), of: Sample.merchant, from: "17.58.0.1", at: Sample.time)
             }
             #expect(isNew)
-            if number % 5 == 0 { try await store.eraseRemovedBytes() }
+            if number % 5 == 0 { try await store.eraseCopiesOfDestroyedSecrets() }
             // A kill leaves the files as they are. The next process gets the log, but not the shared memory.
             let left = try Files(copying: temporary.path)
             let reopened = try SQLiteStore.open(path: left.path)

@@ -34,7 +34,7 @@ import Vocabulary
         try again.close()
     }
 
-    @Test func `a claim is kept for 30 days, and then removed by later claims, few by each`() async throws {
+    @Test func `a claim is kept for 30 days, and each later claim then removes a few expired claims`() async throws {
         let retention = Int(ClaimRules.nonceRetention.components.seconds)
         for number in 0..<4 { try await store.claimNonce(claim(number)) }
         try await store.claimNonce(claim(4, after: retention))
@@ -45,7 +45,7 @@ import Vocabulary
         #expect(try rows() == 7 - 2 * ClaimRules.maximumRemovedPerClaim)
     }
 
-    @Test func `tokens and nonces in one commit do not remove each other`() async throws {
+    @Test func `claims of tokens and of nonces in one commit do not remove each other`() async throws {
         let store = store
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for number in 0..<100 {

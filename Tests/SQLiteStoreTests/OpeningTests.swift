@@ -53,7 +53,7 @@ import Vocabulary
 
     @Test func `stored values are found after the store was closed and opened again`() async throws {
         let keyPair = try await temporary.onboard(certificateEnds: Sample.time.adding(.seconds(60)))
-        try await temporary.store.write { try $0.setDaemonValue("fact", "one") }
+        try await temporary.store.write { try $0.setDaemonValue("name", "one") }
         try temporary.store.close()
         #expect(temporary.store.health != .ready)
         await #expect(throws: MerchantError.self) {
@@ -66,7 +66,7 @@ import Vocabulary
             #expect(try reader.merchant(Sample.merchant) == Sample.record(Sample.merchant))
             #expect(try reader.keyPair(keyPair.publicKeyHash) == keyPair)
             #expect(try reader.certificates(of: keyPair.publicKeyHash).count == 1)
-            #expect(try reader.daemonValue("fact") == "one")
+            #expect(try reader.daemonValue("name") == "one")
         }
         #expect(try again.dataKeys() == [Sample.dataKey])
         #expect(try await again.quickCheck() == [])

@@ -40,7 +40,7 @@ import Vocabulary
             learnedAt: Sample.time.adding(.seconds(5)))
     }
 
-    @Test func `the desired and the known state are stored through every change`() async throws {
+    @Test func `the desired registration and Apple's record are stored at every change`() async throws {
         let store = temporary.store
         try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
         var registration = Self.registration(1, ["a.example", "b.example"])
@@ -75,7 +75,7 @@ import Vocabulary
         #expect(try await store.quickCheck() == [])
     }
 
-    @Test func `a call is open until it is closed once, and a registration has at most one open call`() async throws {
+    @Test func `a call is closed at most once, and a registration has at most one open call`() async throws {
         let store = temporary.store
         let registration = Self.registration(1)
         let merchant = try #require(MerchantIdentifier("platformintegrator.com.example"))

@@ -36,7 +36,9 @@ import Vocabulary
     }
 
     @Test(arguments: [false, true])
-    func `every change is refused permanently, and reads continue`(isReplaced: Bool) async throws {
+    func `after the file was removed or replaced, every change is refused permanently, and reads continue`(
+        isReplaced: Bool
+    ) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
         try moveAway(isReplaced: isReplaced)
         requireStopped(await refusal { try await temporary.onboard(Sample.merchant(2), seed: 2) })
@@ -47,7 +49,7 @@ import Vocabulary
         requireStopped(await refusal { try await temporary.onboard(Sample.merchant(3), seed: 3) })
     }
 
-    /// A link that names itself makes the file unreachable, also for root.
+    /// A symbolic link to itself makes the file unreachable, also for root.
     @Test func `changes are refused while the file cannot be reached, and accepted again afterwards`() async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
         let directory = (temporary.path as NSString).deletingLastPathComponent
@@ -69,7 +71,7 @@ import Vocabulary
     ) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
         let store = temporary.store
-        if isErased { try await store.eraseRemovedBytes() }
+        if isErased { try await store.eraseCopiesOfDestroyedSecrets() }
         for suffix in ["", "-wal"] { try FileManager.default.removeItem(atPath: temporary.path + suffix) }
         let found = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<32 {
@@ -97,7 +99,8 @@ import Vocabulary
         requireStopped(refused)
     }
 
-    @Test func `a store that was read is complete in its file after closing, even if its log was removed`() async throws
+    @Test func `after a store that was read is closed, its file has every change, even if its log was removed`()
+        async throws
     {
         for isRemoved in [false, true] {
             let temporary = try TemporaryStore()
@@ -114,14 +117,14 @@ import Vocabulary
     }
 
     @Test(arguments: [false, true])
-    func `the write-ahead log is not emptied, because it may hold changes that the original file lacks`(
+    func `the log of a removed or replaced file is not emptied, because it may hold changes that the file lacks`(
         isReplaced: Bool
     ) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
         let log = try Data(contentsOf: URL(filePath: temporary.path + "-wal"))
         #expect(!log.isEmpty)
         try moveAway(isReplaced: isReplaced)
-        requireStopped(await refusal { try await temporary.store.eraseRemovedBytes() })
+        requireStopped(await refusal { try await temporary.store.eraseCopiesOfDestroyedSecrets() })
         #expect(try Data(contentsOf: URL(filePath: temporary.path + "-wal")) == log)
     }
 }

@@ -23,7 +23,7 @@ import Vocabulary
             recording: Sample.entry(.masterKeyRotationStarted))
     }
 
-    /// Replaces every seal as the daemon does, with this byte repeated.
+    /// Replaces every seal in batches, as the daemon does, with a seal that repeats `byte`.
     private func replaceSeals(_ rotation: KeyRotation, byte: UInt8) async throws {
         var row = 0
         while case let page = try await temporary.store.sealedKeys(
@@ -49,7 +49,7 @@ import Vocabulary
     }
 
     @Test
-    func `after a rotation neither file nor log contains an old seal, although rows of the first data key have grown`()
+    func `after a rotation neither file nor log contains an old seal, although the new identifier makes rows longer`()
         async throws
     {
         for seed in 0..<600 { try await temporary.onboard(Sample.merchant(seed % 20), .pending, seed: seed) }
@@ -67,7 +67,7 @@ import Vocabulary
         #expect(try await temporary.store.quickCheck() == [])
     }
 
-    @Test func `between data keys with two-byte identifiers no row moves`() async throws {
+    @Test func `a rotation between data keys with two-byte identifiers moves no row`() async throws {
         for seed in 0..<300 { try await temporary.onboard(Sample.merchant(seed % 20), .pending, seed: seed) }
         let first = try await begin(128)
         try await replaceSeals(first, byte: 0x11)
@@ -78,7 +78,7 @@ import Vocabulary
         try await replaceSeals(second, byte: 0x22)
         #expect(try await temporary.store.eraseOldDataKeysIfUnused(in: second) == 0)
         // Does not rewrite the file, so a row that had moved would leave its old seal behind.
-        try await temporary.store.eraseRemovedBytes()
+        try await temporary.store.eraseCopiesOfDestroyedSecrets()
         let bytes = try Data(contentsOf: URL(filePath: temporary.path))
         #expect(bytes.range(of: Data(repeating: 0x11, count: 16)) == nil)
         #expect(bytes.range(of: Data(repeating: 0x22, count: 16)) != nil)

@@ -12,7 +12,7 @@ import Vocabulary
 
     init() throws { temporary = try TemporaryStore() }
 
-    /// The numbers of the key pairs of which a file contains at least a part of the sealed bytes.
+    /// The numbers of the key pairs whose sealed bytes, or a part of them, are in the file.
     private func sealedSeeds(in path: String) throws -> Set<Int> {
         let mark = Data(Sample.sealedMark.utf8)
         guard let bytes = FileManager.default.contents(atPath: path) else { return [] }
@@ -27,7 +27,7 @@ import Vocabulary
     }
 
     @Test
-    func `neither the database nor its log contains destroyed private keys, even if their rows were changed often`()
+    func `after an erasure neither database nor log contains destroyed private keys, even if their rows changed often`()
         async throws
     {
         var random = SeededGenerator(seed: 20_260_101)
@@ -50,7 +50,7 @@ import Vocabulary
             try await temporary.store.write { try $0.removeSealedPrivateKey(of: Sample.hash(seed)) }
         }
         #expect(try sealedSeeds(in: temporary.path + "-wal").isDisjoint(with: destroyed) == false)
-        try await temporary.store.eraseRemovedBytes()
+        try await temporary.store.eraseCopiesOfDestroyedSecrets()
         #expect(try sealedSeeds(in: temporary.path) == Set(0..<600).subtracting(destroyed))
         #expect(try sealedSeeds(in: temporary.path + "-wal") == [])
         try checkTotals(temporary)
@@ -69,19 +69,19 @@ import Vocabulary
         let held = try reader.makeSnapshot()
         _ = try await held.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM key_pairs") }
         try await temporary.store.write { try $0.removeSealedPrivateKey(of: keyPair.publicKeyHash) }
-        async let erasure = refusal { try await temporary.store.eraseRemovedBytes() }
+        async let erasure = refusal { try await temporary.store.eraseCopiesOfDestroyedSecrets() }
         try await temporary.store.write { try $0.setDaemonValue("written", "meanwhile") }
         #expect(await erasure?.code == .storeUnavailable)
         #expect(temporary.store.health == .ready)
         try held.close()
         try reader.close()
         try connection.close()
-        try await temporary.store.eraseRemovedBytes()
+        try await temporary.store.eraseCopiesOfDestroyedSecrets()
         #expect(try temporary.store.settings()["busy_timeout"] == "5000")
     }
 
     @Test func `after a truncation of the log anywhere, the database has complete changes without gaps`() async throws {
-        try await temporary.store.eraseRemovedBytes()
+        try await temporary.store.eraseCopiesOfDestroyedSecrets()
         for seed in 0..<40 {
             try await temporary.store.write { transaction throws in
                 let merchant = Sample.merchant(seed)

@@ -61,7 +61,7 @@ import Vocabulary
         try await temporary.onboard()
         let before = try #require(
             try page(temporary.store, nil)["merchantkeyd_store_checkpoints_total", ["database": "merchants"]])
-        try await temporary.store.eraseRemovedBytes()
+        try await temporary.store.eraseCopiesOfDestroyedSecrets()
         try await temporary.onboard(seed: 2)
         let after = try #require(
             try page(temporary.store, nil)["merchantkeyd_store_checkpoints_total", ["database": "merchants"]])

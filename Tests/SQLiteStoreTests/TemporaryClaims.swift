@@ -31,7 +31,7 @@ final class TemporaryClaims: Sendable {
 }
 
 extension TokenClaim {
-    /// A claim of a payment, idempotency key and request with these numbers, some seconds after the start.
+    /// A claim with a payment, an idempotency key and a request of these numbers, `seconds` after the start.
     static func sample(
         _ payment: Int, key: Int? = nil, request: Int = 0, uid: UInt32 = 1000, after seconds: Int = 0
     ) -> TokenClaim {

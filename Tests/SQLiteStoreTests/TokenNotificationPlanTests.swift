@@ -97,7 +97,8 @@ import Vocabulary
         }
     }
 
-    /// A time after each due time in ``fill(_:inOneLane:others:)``, except for blocked and overtaken notifications.
+    /// A time after the due time of all notifications that ``fill(_:inOneLane:others:)`` stores, except for those that
+    /// are blocked or overtaken.
     private static let now = Sample.time.millisecondsSince1970
     private static let never = now * 2
 

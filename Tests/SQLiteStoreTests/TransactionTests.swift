@@ -61,14 +61,14 @@ import Vocabulary
         let store = temporary.store
         try await store.write { try $0.insert(Sample.record(Sample.merchant)) }
         let gate = DispatchSemaphore(value: 0)
-        let holds = DispatchSemaphore(value: 0)
+        let blockerStarted = DispatchSemaphore(value: 0)
         let blocker = Task {
             try await store.write { _ in
-                holds.signal()
+                blockerStarted.signal()
                 gate.wait()
             }
         }
-        await Task.detached { waitFor(holds) }.value
+        await Task.detached { waitFor(blockerStarted) }.value
         final class Counter: Sendable { let value = Atomic(0) }
         let begun = Counter()
         let writes = (0..<200).map { number in
@@ -147,7 +147,7 @@ import Vocabulary
         #expect(observer.calls == [])
     }
 
-    @Test func `duplicates are refused with the error codes of the domain`() async throws {
+    @Test func `a change that violates a rule is refused with the error code of the domain`() async throws {
         let store = temporary.store
         let keyPair = try await temporary.onboard(Sample.merchant, .current)
         try await store.write { try $0.insert(Sample.record(Sample.merchant(2))) }
@@ -254,9 +254,9 @@ import Vocabulary
         #expect(try store.readNow { try $0.keyPair(Sample.hash(1)) } != nil)
     }
 
-    @Test(.enabled(if: SmallDisk.canBeCreated, "mounting a tmpfs needs root"))
+    @Test(.enabled(if: SmallFileSystem.canBeCreated, "mounting a tmpfs needs root"))
     func `on a full disk a small change that succeeds does not clear the impairment`() async throws {
-        let disk = try SmallDisk(kilobytes: 2000)
+        let disk = try SmallFileSystem(kilobytes: 2000)
         let store = try SQLiteStore.open(path: "\(disk.path)/m.sqlite")
         var full: MerchantError?
         for number in 0..<1000 where full == nil {

@@ -32,7 +32,7 @@ struct CertificateTests {
     }
 
     @Test(
-        "A payment processing certificate has the subject and extensions of Apple's",
+        "A payment processing certificate has the same subject fields and extensions as one of Apple's",
         arguments: SandboxFixture.Key.allCases)
     func processingFields(key: SandboxFixture.Key) throws {
         _ = try fixture.certificate(key)
@@ -83,7 +83,9 @@ struct CertificateTests {
         #expect(text.contains("1.2.840.113635.100.6.32: ") && text.contains("1.2.840.113635.100.6.46: "))
     }
 
-    @Test("Root and intermediates have the fields of Apple's, and names that say that they are not Apple's")
+    @Test(
+        "Root and intermediate certificates have the same fields as Apple's, and their names say that Apple did not issue them"
+    )
     func hierarchy() throws {
         let root = try text("root.pem")
         #expect(root.contains("secp384r1") && root.contains("Signature Algorithm: ecdsa-with-SHA384"))
@@ -156,7 +158,7 @@ struct CertificateTests {
         }
         let name = der(0x30, der(0x31, der(0x30, [0x06, 3, 0x55, 4, 3] + der(0x14, Array("Shöp".utf8)))))
         let head = [0x02, 1, 0] + name + Array(key.publicKey.derRepresentation)
-        // 1.2.3.4 with a NULL, after and before 1.2.3.3 with an empty set.
+        // Attribute 1.2.3.4, whose set has a NULL, and attribute 1.2.3.3, whose set is empty.
         let attributes = [
             der(0x30, [0x06, 3, 0x2A, 3, 4] + der(0x31, [5, 0])), der(0x30, [0x06, 3, 0x2A, 3, 3, 0x31, 0]),
         ]

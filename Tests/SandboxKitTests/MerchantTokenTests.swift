@@ -24,12 +24,12 @@ final class MerchantTokenTests: ServedGateway {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], "\(text)")
     }
 
-    /// Orders an event, and returns its identifier.
-    private func order(_ further: [String: Any] = [:]) throws -> String {
-        let order = ["merchantIdentifier": own, "merchantTokenIdentifier": Self.token, "eventType": "UNLINK"].merging(
+    /// Creates an event through the control socket, and returns its identifier.
+    private func addEvent(_ further: [String: Any] = [:]) throws -> String {
+        let fields = ["merchantIdentifier": own, "merchantTokenIdentifier": Self.token, "eventType": "UNLINK"].merging(
             further
         ) { $1 }
-        let body = String(decoding: try JSONSerialization.data(withJSONObject: order), as: UTF8.self)
+        let body = String(decoding: try JSONSerialization.data(withJSONObject: fields), as: UTF8.self)
         let answer = try object(try control("POST", "/merchant-tokens/events", body))
         return try #require(answer["eventId"] as? String, "\(answer)")
     }
@@ -46,14 +46,14 @@ final class MerchantTokenTests: ServedGateway {
 
     @Test func `an event is returned for GET and POST, for both spellings of the path, flat or wrapped`() throws {
         try start()
-        let flat = try order(["reason": "USER", "merchantTokenMetadata": ["cardMetadata": ["fpanSuffix": "1111"]]])
+        let flat = try addEvent(["reason": "USER", "merchantTokenMetadata": ["cardMetadata": ["fpanSuffix": "1111"]]])
         let answer = try call("event/\(flat)")
         #expect(
             answer.body
                 == #"{"eventType":"UNLINK","merchantTokenIdentifier":"DAPLMC0001","merchantTokenMetadata":{"cardMetadata":{"fpanSuffix":"1111"}},"reason":"USER"}"#
         )
         #expect(try call("event/\(flat)", [:], service: "paymentServices").body == answer.body)
-        let wrapped = try order(["reason": "USER", "wrapped": true])
+        let wrapped = try addEvent(["reason": "USER", "wrapped": true])
         #expect(
             try call("event/\(wrapped)").body
                 == #"{"statusCode":200,"merchantTokenEvent":{"eventType":"UNLINK","merchantTokenIdentifier":"DAPLMC0001","reason":"USER"}}"#
@@ -65,13 +65,13 @@ final class MerchantTokenTests: ServedGateway {
     @Test func `an event of another merchant, an unknown event and a missing header are refused with 400`() throws {
         try start("--wrap-token-events")
         try createIdentity("platform", of: "platformintegrator.com.example.sandbox")
-        let event = try order()
+        let event = try addEvent()
         #expect(try call("event/\(event)", identity: "platform").status == 200)
         let other = "merchant.com.example.other"
         for answer in [
             try call("event/\(event)", merchant: other),
             try call("event/\(event)", merchant: other, identity: "platform"),
-            try call("event/\(try order(["merchantIdentifier": other, "merchantTokenIdentifier": "x"]))"),
+            try call("event/\(try addEvent(["merchantIdentifier": other, "merchantTokenIdentifier": "x"]))"),
             try call("event/unknown"), try request(tokenPath("event/\(event)"), identity: "good"),
             try call("event/\(event)", merchant: String(repeating: "m", count: 65)),
         ] {
@@ -81,7 +81,7 @@ final class MerchantTokenTests: ServedGateway {
         }
     }
 
-    @Test func `a token can be unlinked, and its URL and public key have Apple's statuses`() throws {
+    @Test func `the calls that change or read a token have Apple's statuses`() throws {
         try start()
         let token = ["merchantTokenIdentifier": Self.token]
         for operation in ["unlink", "publicKey", "notify"] {
@@ -125,7 +125,7 @@ final class MerchantTokenTests: ServedGateway {
             output: .file(path("receiver.out")))
         defer { receiver.killAndWait() }
         let port = try receiver.firstLine(in: path("receiver.out"))
-        let event = try order(["tokenNotificationURL": "https://localhost:\(port)/tokenapi/"])
+        let event = try addEvent(["tokenNotificationURL": "https://localhost:\(port)/tokenapi/"])
         var results: [String] = []
         let end = ContinuousClock.now + .seconds(20)
         while results.count < count, ContinuousClock.now < end {
@@ -139,7 +139,7 @@ final class MerchantTokenTests: ServedGateway {
     }
 
     @Test(arguments: SandboxFixture.Key.allCases)
-    func `openssl verifies encrypted metadata over key material and data, and Python decrypts it`(
+    func `openssl verifies the signature of encrypted metadata, and Python decrypts it`(
         key: SandboxFixture.Key
     ) throws {
         let certificate = try fixture.certificate(key)

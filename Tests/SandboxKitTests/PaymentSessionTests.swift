@@ -34,7 +34,7 @@ final class PaymentSessionTests: ServedGateway {
         MerchantIdentifier(text).map { MerchantIdentifierHash(of: $0).hex.uppercased() } ?? ""
     }
 
-    @Test func `a session has Apple's fields, an hour of life, and is recorded as it was sent`() throws {
+    @Test func `a session has Apple's fields, expires after an hour, and is recorded as it was sent`() throws {
         try start()
         let answer = try session(["merchantIdentifier": own, "displayName": "Größe / 1"])
         #expect(answer.status == 200)
@@ -45,8 +45,8 @@ final class PaymentSessionTests: ServedGateway {
                 "epochTimestamp", "expiresAt", "merchantSessionIdentifier", "nonce", "merchantIdentifier",
                 "domainName", "displayName", "signature", "operationalAnalyticsIdentifier", "retries", "pspId",
             ])
-        let times = try #require(session["epochTimestamp"] as? Int)
-        #expect(session["expiresAt"] as? Int == times + 3_600_000)
+        let issuedAt = try #require(session["epochTimestamp"] as? Int)
+        #expect(session["expiresAt"] as? Int == issuedAt + 3_600_000)
         #expect(session["merchantIdentifier"] as? String == hash(own))
         #expect(session["domainName"] as? String == "shop.example.com")
         #expect(session["displayName"] as? String == "Größe / 1")
@@ -57,7 +57,7 @@ final class PaymentSessionTests: ServedGateway {
         #expect(items.first?["clientMerchantHash"] as? String == hash(own).lowercased())
     }
 
-    @Test func `a merchant with an identity of its own may use its domains, or any if none is given`() throws {
+    @Test func `a merchant with its own identity may use only its domains, and needs none in an app`() throws {
         try start("--merchant-domain", "\(own)=Shop.example.com", "--merchant-domain", "merchant.x=other.example.com")
         #expect(try session(["merchantIdentifier": own]).status == 200)
         let refused = try session(["merchantIdentifier": own, "initiativeContext": "other.example.com"])
@@ -113,7 +113,7 @@ final class PaymentSessionTests: ServedGateway {
             ]).status == 200)
     }
 
-    @Test func `the faults html and trickle change only how the response looks`() throws {
+    @Test func `with the fault html the response is a page, and with trickle it is slow`() throws {
         try start("--fail", "html:x1@paymentSession", "--fail", "trickle:x1@paymentSession")
         let page = try session(["merchantIdentifier": own])
         #expect(page.status == 200 && page.body.hasPrefix("<!DOCTYPE html>"))

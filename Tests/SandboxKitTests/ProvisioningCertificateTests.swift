@@ -73,7 +73,7 @@ struct ProvisioningCertificateTests {
         #expect(findings.map(\.code).contains("untrustedRoot"))
     }
 
-    @Test func `the validity period has 760 days, or the given end, and must not be empty`() throws {
+    @Test func `the validity period has 760 days by default, and must not be empty`() throws {
         let authority = try SandboxFixture().authority
         let start = try #require(Timestamp(rfc3339: "2018-06-01T22:14:15Z"))
         let credentials = try authority.issueProvisioningCredentials(notBefore: start)

@@ -46,7 +46,7 @@ import Testing
         #expect(try scratch.text("other/provisioning-leaf.key.pem").contains("PRIVATE KEY"))
     }
 
-    @Test func `the exit status of provision is 0 for 200, 1 for 500 and 2 for wrong usage`() throws {
+    @Test func `provision exits with 0 for 200, 1 for 500 or an unusable key, and 2 for wrong usage`() throws {
         let key = try scratch.write(fixture.credentials.privateKey, "key.pem")
         let pass = try scratch.write(ProvisioningFixture.json(fixture.encrypt()), "pass.json")
         let run = ["provision", pass, "--private-key", key, "--nonce", ProvisioningFixture.nonce]

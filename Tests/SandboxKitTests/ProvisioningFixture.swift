@@ -35,7 +35,7 @@ struct ProvisioningFixture {
 
     /// Encrypts a card as an issuer does.
     ///
-    /// - Parameter time: the issuer's time.
+    /// - Parameter time: the time at which the issuer checks the card.
     func encrypt(_ card: String = card, at time: Date = Date()) throws -> EncryptedPass {
         let data = try CardData(
             configuration: .cardNumber, network: .mastercard, card: Array(card.utf8),

@@ -37,7 +37,7 @@ final class SandboxFixture {
         try scratch.write(authority.tokenIssuerCertificate, "token-issuer.pem")
     }
 
-    /// Generates a key pair and returns its CSR. The private key is in the file `NAME.key.pem`.
+    /// Generates a key pair and returns its CSR. The private key is in the file `ec.key.pem` or `rsa.key.pem`.
     func csr(_ key: Key, _ arguments: String...) throws -> [UInt8] {
         let outcome = try Programs.run(
             ["openssl", "req", "-new", "-nodes", "-subj", "/CN=anything", "-keyout", scratch.path("\(key).key.pem")]
@@ -46,7 +46,7 @@ final class SandboxFixture {
         return Array(outcome.output.utf8)
     }
 
-    /// Generates a key pair and returns its certificate in DER, which is also in the file `NAME.cer`.
+    /// Generates a key pair and returns its certificate in DER, which is also in the file `ec.cer` or `rsa.cer`.
     func certificate(_ key: Key, purpose: KeyPurpose = .paymentProcessing) throws -> [UInt8] {
         let der = try authority.issue(csr: csr(key), merchant: merchant, purpose: purpose, notBefore: Self.now)
         try scratch.write(der, "\(key).cer")

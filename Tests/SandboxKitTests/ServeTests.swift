@@ -83,7 +83,7 @@ final class ServeTests: ServedGateway {
         #expect(unreadable.status == 1 && unreadable.error.hasSuffix("Is a directory\n"), "\(unreadable)")
     }
 
-    @Test("The response is 401 for another client certificate and for none")
+    @Test("The response is 401 for an untrusted client certificate and for none")
     func unauthorized() throws {
         try start()
         let outcome = try Programs.openssl(
@@ -98,7 +98,7 @@ final class ServeTests: ServedGateway {
         }
     }
 
-    @Test("The response to a malformed request is 400")
+    @Test("The response to a malformed request is 400, and to an unknown path 404")
     func malformed() throws {
         try start()
         for body in ["", "x", "[]", "{}", #"{"domainNames":"a.example.com"}"#] {
@@ -210,10 +210,10 @@ final class ServeTests: ServedGateway {
             ]) == 1)
     }
 
-    @Test("The exit status of serve without a hierarchy is 1")
+    @Test("serve exits with status 1 if its directory has no certificate authorities")
     func withoutHierarchy() { #expect(SandboxProgram.run(["serve", "--directory", path("nowhere")]) == 1) }
 
-    @Test("The broker uses certificates that are created, or replaced, while the server runs")
+    @Test("The broker uses a private key that is created, or replaced, while the server runs")
     func brokerWithoutRestart() throws {
         try start()
         let body = try ProvisioningFixture.json(ProvisioningFixture().encrypt())
@@ -235,7 +235,7 @@ final class ServeTests: ServedGateway {
         let card = try ProvisioningFixture()
         let certificates = ["provisioning-certificates", "--directory", path("apple")]
         try #require(SandboxProgram.run(certificates) == 0)
-        // Replaced by the key for which the fixture encrypts.
+        // The fixture encrypts to another key, so this key replaces the generated one.
         try fixture.scratch.write(card.credentials.privateKey, "apple/provisioning-leaf.key.pem")
         try start()
         let good = try request(
@@ -252,7 +252,7 @@ final class ServeTests: ServedGateway {
     }
 }
 
-/// Tests of the command line of `serve` and `issue-server`.
+/// Tests of the command lines of `serve`, `issue-server` and `mint-token`.
 @Suite struct ServeUsageTests {
     @Test(
         "The text of a parsed fault equals its input",

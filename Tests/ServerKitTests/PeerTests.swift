@@ -16,7 +16,7 @@ import Vocabulary
             caller: caller, grants: grants, holder: .withoutPermit, refusals: RefusalLog(clock: HandMovedClock()))
     }
 
-    /// The texts of all errors that name a missing permit.
+    /// The texts of the errors with which each check refuses the caller.
     private func refusals(of caller: Caller) throws -> [String] {
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))
         let other = try #require(MerchantIdentifier("merchant.com.example.other"))
@@ -41,7 +41,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a refused process gets its uid and the setting callers, and a client of the portal does not`() throws {
+    @Test func `an error names the uid and the setting callers to a process, but not to a portal client`() throws {
         let processTexts = try refusals(of: Self.process)
         #expect(processTexts.allSatisfy { $0.contains("uid 1000") && $0.contains("setting 'callers'") })
         #expect(processTexts.prefix(3).allSatisfy { $0.contains("'onboard'") })

@@ -23,7 +23,7 @@ import Testing
         return ["code": members.code, "detail": members.detail, "requestId": members.requestId][name]
     }
 
-    @Test("Retry-After is what the error says, otherwise what its code says")
+    @Test("Retry-After comes from the error, or else from its code")
     func retryAfter() {
         let response = { problems.response(to: $0, requestId: "1") }
         #expect(field("Retry-After", response(MerchantError(.storeUnavailable, "full", retryAfter: 7))) == "7")

@@ -4,31 +4,31 @@ import ServerKit
 import Testing
 
 @Suite struct ProblemTableTests {
-    @Test("each code has a title of its own and a status that is an error's")
+    @Test("each code has its own title and an error status")
     func table() {
         let found = MerchantError.Code.allCases.map { ProblemTable.status(of: $0) }
         #expect(Set(found.map(\.title)).count == found.count)
         #expect(found.allSatisfy { (400...599).contains($0.status) && $0.title.first?.isLowercase == true })
     }
 
-    @Test("only what the caller can't change is a server error, and only what passes by itself says when to ask again")
-    func ours() {
-        let ours: Set<MerchantError.Code> = [
+    @Test("only what the caller can't change is a server error, and only what is temporary has a Retry-After")
+    func causes() {
+        let serverErrors: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .keyDamaged, .internalError, .provisioningDisabled,
-            // The hook's.
+            // Failures of a hook.
             .activationFailed, .activationUnavailable, .usageInformationFailed, .usageInformationUnavailable,
-            // Apple's, or of the way there: nothing that the caller could change.
+            // Failures at Apple, or of the connection to Apple.
             .gatewayUnauthorized, .gatewayUntrusted, .gatewayFailed, .gatewayUnavailable, .gatewayNotConfigured,
             .gatewayResponseNotReceived,
         ]
-        let passing: Set<MerchantError.Code> = [
+        let temporary: Set<MerchantError.Code> = [
             .overloaded, .storeUnavailable, .registrationConflict, .gatewayRateLimited, .gatewayUnavailable,
             .gatewayResponseNotReceived, .tooManyRequests, .activationUnavailable,
             .usageInformationUnavailable, .merchantTokenKeyNotReady,
         ]
         for code in MerchantError.Code.allCases {
-            #expect((ProblemTable.status(of: code).status >= 500) == ours.contains(code), "\(code)")
-            #expect((ProblemTable.retryAfter(code) != nil) == passing.contains(code), "\(code)")
+            #expect((ProblemTable.status(of: code).status >= 500) == serverErrors.contains(code), "\(code)")
+            #expect((ProblemTable.retryAfter(code) != nil) == temporary.contains(code), "\(code)")
         }
     }
 
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `a code has one retry advice, and every status with which a response can have it`() throws {
+    @Test func `each code lists one retry advice, and every status of a response with the code`() throws {
         #expect(Set(ProblemCode.all.map(\.name)).count == ProblemCode.all.count)
         let malformed = try #require(ProblemCode.all.first { $0.name == "malformed" })
         #expect(malformed.statuses == [400, 505])

@@ -21,7 +21,9 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `records are filtered by merchant, key, caller and time, from both ends`(store: StoreUnderTest) async throws {
+    func `records are filtered by merchant, key, caller and time, oldest or newest first`(
+        store: StoreUnderTest
+    ) async throws {
         let store = try store.open()
         try await store.write { transaction in
             try transaction.append(Sample.entry(.merchantAdded, merchant: 1, at: 10))

@@ -19,8 +19,8 @@ final class CopiedStore: Sendable {
         try store.insert(SealedDataKey(identifier: 1, bytes: [1], masterKeyCheck: [1], createdAt: Sample.time(0)))
         // This value does not close the store, because the rotation below still uses the store.
         let open = OpenStore(store) {}
-        try await open.stock(0, .retiring, .current, .standby, .pending)
-        try await open.stock(1, .revoked, .standby)
+        try await open.storeMerchant(0, .retiring, .current, .standby, .pending)
+        try await open.storeMerchant(1, .revoked, .standby)
         try await Self.fill(open)
         _ = try await store.beginRotation(
             to: SealedDataKey(identifier: 2, bytes: [2], masterKeyCheck: [2], createdAt: Sample.time(1)),
@@ -95,7 +95,7 @@ final class CopiedStore: Sendable {
 
     func tables() throws -> SQLiteTables { try SQLiteTables(database: database, claims: claims) }
 
-    /// The mark of a copy of this store.
+    /// The mark of an unfinished copy of this store.
     func mark() throws -> UnfinishedCopyMark {
         let tables = try tables()
         let audit = try #require(try tables.tables().first { $0.name == "audit" })

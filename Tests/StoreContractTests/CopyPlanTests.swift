@@ -5,7 +5,7 @@ import StoreCore
 import Testing
 import Vocabulary
 
-/// Which tables a copy copies, and which values the digest of a table distinguishes.
+/// Which tables are copied, in which order, and which values the digest of a table distinguishes.
 @Suite struct CopyPlanTests {
     private static func table(
         _ name: String, key: [String] = ["id"], kind: CopiedColumn.Kind = .integer, references: Set<String> = []
@@ -21,7 +21,7 @@ import Vocabulary
         } catch { return error.code }
     }
 
-    @Test func `every table is copied, except those that the list names with a reason`() async throws {
+    @Test func `every table is copied, except those that the plan lists as exceptions`() async throws {
         let store = try await CopiedStore()
         let postgres = try PostgresUnderTest.create()
         defer { postgres.remove() }
@@ -41,7 +41,7 @@ import Vocabulary
         #expect(try CopyPlan(from: tables, to: tables).tables.map(\.name) == ["b", "c", "a"])
     }
 
-    @Test func `schemas that do not fit together are refused`() {
+    @Test func `schemas that differ or cannot be copied are refused`() {
         let known = Self.table("a")
         #expect(Self.refusal([known], [known]) == nil)
         #expect(Self.refusal([known, Self.table("b")], [known]) == .internalError)
@@ -72,7 +72,7 @@ import Vocabulary
         let rows: [CopiedRow] = [
             [.text("a"), .text("b")], [.text("ab"), .text("")], [.text("a"), nil], [.text("a"), .bytes([0x62])],
             [.text("a"), .integer(0x62)], [.text("a"), .integer(0)],
-            // The same text for a reader, in two spellings.
+            // The same letter for a reader, as one and as two Unicode scalars.
             [.text("a"), .text("\u{E9}")], [.text("a"), .text("e\u{301}")],
         ]
         let digests = try rows.map { try TableDigest(of: OneRow.table, in: OneRow(row: $0)) }

@@ -5,7 +5,7 @@ import Vocabulary
 /// The contract of ``DaemonStateReading`` and ``DaemonStateWriting``.
 @Suite struct DaemonStateContract {
     @Test(arguments: StoreUnderTest.allCases)
-    func `a fact has the value that was set last`(store: StoreUnderTest) async throws {
+    func `a daemon value is the value that was set last`(store: StoreUnderTest) async throws {
         let store = try store.open()
         #expect(try await store.read { try $0.daemonValue("name") } == nil)
         try await store.write { try $0.setDaemonValue("name", "one") }
@@ -16,16 +16,16 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a verified backup covers the key pairs up to its newest`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending)
-        try await store.stock(1, .pending)
-        try await store.stock(2)
+        try await store.storeMerchant(0, .pending)
+        try await store.storeMerchant(1, .pending)
+        try await store.storeMerchant(2)
         let backup = Sample.backup(1, newestKeyPairId: 1)
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: nil) }
         var coverage = try await store.read { try $0.backupCoverage(at: Sample.time(1000)) }
-        #expect(coverage.lastVerified == nil && coverage.merchantsAwaitingBackup == 2)
+        #expect(coverage.newestVerifiedCreatedAt == nil && coverage.merchantsAwaitingBackup == 2)
         try await store.write { try $0.record(backup, at: "/b", verifiedAt: Sample.time(5)) }
         coverage = try await store.read { try $0.backupCoverage(at: Sample.time(1000)) }
-        #expect(coverage.lastVerified == backup.createdAt && coverage.lastVerifiedPath == "/b")
+        #expect(coverage.newestVerifiedCreatedAt == backup.createdAt && coverage.newestVerifiedPath == "/b")
         #expect(coverage.firstMerchantsAwaitingBackup == [Sample.identifier(1)])
         let covered = try await store.read { reading in
             let summaries = try reading.keyPairSummaries(of: (0..<4).map(Sample.identifier))
@@ -35,16 +35,16 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `the oldest key pair with a certificate that is in no verified backup is known`(store: StoreUnderTest)
+    func `the age of the oldest key pair with a certificate and no verified backup is known`(store: StoreUnderTest)
         async throws
     {
         let store = try store.open()
         func since() async throws -> Timestamp? {
             try await store.read { try $0.backupCoverage(at: Sample.time(1000)).notBackedUpSince }
         }
-        try await store.stock(0, .pending)
+        try await store.storeMerchant(0, .pending)
         #expect(try await since() == nil)
-        try await store.stock(1, .standby, .current)
+        try await store.storeMerchant(1, .standby, .current)
         #expect(try await since() == Sample.time(0))
         // Key pairs have the ids 1 (pending), 2 and 3.
         try await store.write { try $0.record(Sample.backup(1, newestKeyPairId: 2), at: "/a", verifiedAt: nil) }
@@ -65,7 +65,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending)
+        try await store.storeMerchant(0, .pending)
         func coverage(at seconds: Int) async throws -> BackupCoverage {
             try await store.read { try $0.backupCoverage(at: Sample.time(seconds)) }
         }
@@ -73,16 +73,16 @@ import Vocabulary
             try $0.record(Sample.backup(50, newestKeyPairId: 1), at: "/ahead", verifiedAt: Sample.time(50))
         }
         let ahead = try await coverage(at: 20)
-        #expect(ahead.lastVerified == nil && ahead.lastVerifiedPath == nil)
+        #expect(ahead.newestVerifiedCreatedAt == nil && ahead.newestVerifiedPath == nil)
         #expect(ahead.verifiedInFuture == Sample.time(50) && ahead.hasVerifiedBackup)
         #expect(ahead.merchantsAwaitingBackup == 0)
-        #expect(try await coverage(at: 50).lastVerified == Sample.time(50))
+        #expect(try await coverage(at: 50).newestVerifiedCreatedAt == Sample.time(50))
         // A backup that was created after the clock was set right has the same key pairs.
         try await store.write {
             try $0.record(Sample.backup(10, newestKeyPairId: 1), at: "/right", verifiedAt: Sample.time(10))
         }
         let right = try await coverage(at: 20)
-        #expect(right.lastVerified == Sample.time(10) && right.lastVerifiedPath == "/right")
+        #expect(right.newestVerifiedCreatedAt == Sample.time(10) && right.newestVerifiedPath == "/right")
     }
 
     @Test(arguments: StoreUnderTest.allCases)
@@ -90,8 +90,10 @@ import Vocabulary
         let store = try store.open()
         let backup = Sample.backup(1, newestKeyPairId: 0)
         try await store.write { try $0.record(backup, at: "/a", verifiedAt: Sample.time(5)) }
-        #expect(try await store.read { try $0.backupCoverage(at: Sample.time(1000)).lastVerified } == backup.createdAt)
+        #expect(
+            try await store.read { try $0.backupCoverage(at: Sample.time(1000)).newestVerifiedCreatedAt }
+                == backup.createdAt)
         try await store.write { try $0.record(backup, at: "/a.not-good", verifiedAt: nil) }
-        #expect(try await store.read { try $0.backupCoverage(at: Sample.time(1000)).lastVerified } == nil)
+        #expect(try await store.read { try $0.backupCoverage(at: Sample.time(1000)).newestVerifiedCreatedAt } == nil)
     }
 }

@@ -7,7 +7,7 @@ import Vocabulary
     static let hook = WebhookRegistration(name: "hook", kinds: nil)
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `events are listed by sequence, after one or the newest, and by merchant and kind`(
+    func `events are filtered by merchant, kind and severity, and start after a sequence or end with the newest`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
@@ -109,7 +109,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `old events are removed unless a webhook has not received them`(store: StoreUnderTest) async throws {
+    func `old events are removed unless they still wait for delivery to a webhook`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
             try transaction.append(Sample.event(at: 1))

@@ -9,7 +9,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .pending, .revoked)
+        try await store.storeMerchant(0, .current, .pending, .revoked)
         func due(_ seconds: Int) async throws -> [PublicKeyHash] {
             try await store.read {
                 try $0.keyPairsDueForExpiryCheck(at: Sample.time(seconds), limit: 9).map(\.keyPair.publicKeyHash)
@@ -26,7 +26,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a new certificate and a new state make a key pair due again`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby)
+        try await store.storeMerchant(0, .standby)
         func isDue() async throws -> Bool {
             try await store.read { try !$0.keyPairsDueForExpiryCheck(at: Sample.time(0), limit: 9).isEmpty }
         }
@@ -42,7 +42,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a warning is remembered for its expiry and threshold`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby)
+        try await store.storeMerchant(0, .standby)
         let ends = Sample.certificate(0).notAfter
         try await store.write {
             try $0.recordExpiryWarning(of: ends, days: 30, key: Sample.hash(0), at: Sample.time(1))
@@ -57,7 +57,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `expiring key pairs are sorted by the expiry of their last certificate`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .standby, .revoked)
+        try await store.storeMerchant(0, .current, .standby, .revoked)
         try await store.write { _ = try $0.insert(Sample.certificate(7, days: 400), of: Sample.hash(0)) }
         let end = Sample.certificate(7, days: 400).notAfter
         let found = try await store.read { try $0.keyPairsExpiring(by: end, limit: 9) }

@@ -7,7 +7,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `an invitation is read as it was stored and changed`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         var invitation = Sample.invitation(1)
         try await store.write { [invitation] in try $0.insert(invitation) }
         #expect(try await store.read { try $0.invitation(Sample.invitationIdentifier(1)) } == invitation)
@@ -30,7 +30,7 @@ import Vocabulary
     private static func refusal(
         from before: (used: Int?, revoked: Int?), to after: (used: Int?, revoked: Int?), _ store: OpenStore
     ) async throws -> MerchantError.Code? {
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { try $0.insert(Sample.invitation(1)) }
         var first = Sample.invitation(1)
         first.usedAt = before.used.map(Sample.time)
@@ -67,7 +67,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `the open invitations of a creator are revoked together`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             for number in 1...4 {
                 try transaction.insert(Sample.invitation(number, createdBy: "access:a"))
@@ -97,8 +97,8 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `invitations are listed newest first, of one merchant or of all`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
-        try await store.stock(1)
+        try await store.storeMerchant(0)
+        try await store.storeMerchant(1)
         try await store.write { transaction in
             for (number, merchant) in [(3, 0), (1, 1), (2, 0)] {
                 try transaction.insert(Sample.invitation(number, merchant: merchant))

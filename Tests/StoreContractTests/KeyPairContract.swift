@@ -7,7 +7,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a key pair is read as it was stored, with its certificates and its CSR`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending, .standby)
+        try await store.storeMerchant(0, .pending, .standby)
         try store.repository.readNow { reading throws in
             #expect(try reading.keyPair(Sample.hash(1)) == Sample.keyPair(1, .standby))
             #expect(try reading.keyPair(Sample.hash(9)) == nil)
@@ -24,7 +24,7 @@ import Vocabulary
         let store = try store.open()
         // More than a hundred key pairs, with the hashes 0 to 119.
         for merchant in 0..<12 {
-            try await store.stock(
+            try await store.storeMerchant(
                 merchant, .pending, .standby, .current, .retiring, .retiring, .retiring, .revoked, .standby, .pending,
                 .standby)
         }
@@ -64,7 +64,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a change of state, times and reason is stored`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby)
+        try await store.storeMerchant(0, .standby)
         var changed = Sample.keyPair(0, .revoked)
         changed.stateSince = Sample.time(50)
         changed.revocationReason = "lost"
@@ -79,8 +79,8 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending)
-        try await store.stock(1)
+        try await store.storeMerchant(0, .pending)
+        try await store.storeMerchant(1)
         func insert(_ keyPair: KeyPair) async throws -> MerchantError.Code? {
             try await store.refusal { try $0.insert(keyPair, Sample.new(keyPair)) }
         }
@@ -98,7 +98,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a merchant has at most one current key pair of a purpose and algorithm`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .standby)
+        try await store.storeMerchant(0, .current, .standby)
         #expect(try await store.refusal { try $0.update(Sample.keyPair(1, .current)) } == .currentKeyExists)
         let third = Sample.keyPair(2, .current)
         #expect(try await store.refusal { try $0.insert(third, Sample.new(third)) } == .currentKeyExists)
@@ -108,7 +108,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a certificate is stored once, and only with a known key pair`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending)
+        try await store.storeMerchant(0, .pending)
         #expect(try await store.write { try $0.insert(Sample.certificate(1), of: Sample.hash(0)) })
         #expect(try await store.write { try !$0.insert(Sample.certificate(1), of: Sample.hash(0)) })
         #expect(try await store.read { try $0.certificates(of: Sample.hash(0)).count } == 1)
@@ -120,7 +120,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `key pairs are found by the beginning of every spelling of their hash`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending, .pending)
+        try await store.storeMerchant(0, .pending, .pending)
         let hash = Sample.hash(1)
         for text in [hash.hex, hash.base64, hash.base64URL] {
             let prefix = String(text.prefix(6))
@@ -132,7 +132,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `key pairs in one state are listed oldest first, after a cursor`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby, .pending, .standby)
+        try await store.storeMerchant(0, .standby, .pending, .standby)
         let (all, rest) = try await store.read {
             (
                 try $0.keyPairs(in: .standby, after: nil, limit: 9).map(\.publicKeyHash),
@@ -148,7 +148,7 @@ import Vocabulary
     ) async throws {
         let store = try store.open()
         // The certificate of key pair 0 expires after 100 days, of key pair 1 after 101 days, and so on.
-        try await store.stock(0, .retiring, .current, .standby, .revoked, .pending)
+        try await store.storeMerchant(0, .retiring, .current, .standby, .revoked, .pending)
         try await store.write { _ = try $0.insert(Sample.certificate(9, days: 200), of: Sample.hash(0)) }
         func list(_ days: Int, _ state: KeyState? = nil, after cursor: Int? = nil, limit: Int = 9) async throws -> [Int]
         {
@@ -172,7 +172,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a merchant's pending and active key pairs of both purposes are counted`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending, .standby, .current, .retiring, .revoked)
+        try await store.storeMerchant(0, .pending, .standby, .current, .retiring, .revoked)
         try await store.write { transaction in
             try transaction.insert(Sample.merchant(1))
             let keyPair = Sample.keyPair(8, of: 0, .pending, purpose: .identity)
@@ -189,8 +189,8 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a merchant has at most 64 pending and active key pairs`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby, .revoked)
-        try await store.stock(20, .pending)
+        try await store.storeMerchant(0, .standby, .revoked)
+        try await store.storeMerchant(20, .pending)
         try await store.write { transaction in
             for number in 3..<66 {
                 let keyPair = Sample.keyPair(number, of: 0, .pending)
@@ -210,7 +210,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `the active identity key pairs of a merchant are found`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby)
+        try await store.storeMerchant(0, .standby)
         try await store.write { transaction in
             for (number, state) in [(5, KeyState.standby), (6, .pending), (7, .retiring)] {
                 let keyPair = Sample.keyPair(number, state, purpose: .identity)

@@ -15,7 +15,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `uses add up, and a use that is set replaces them`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby)
+        try await store.storeMerchant(0, .standby)
         #expect(try await store.read { try $0.keyUse(of: Sample.hash(0)) } == nil)
         try await store.write { try $0.addKeyUses([(Sample.hash(0), Self.use(2, 10, 20))]) }
         try await store.write { try $0.addKeyUses([(Sample.hash(0), Self.use(3, 5, 15, decryptions: 1))]) }
@@ -35,7 +35,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby)
+        try await store.storeMerchant(0, .standby)
         var promoted = Sample.keyPair(0, .current)
         promoted.stateSince = Sample.time(30)
         try await store.write { [promoted] in
@@ -53,7 +53,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .pending, .standby, .revoked, .retiring)
+        try await store.storeMerchant(0, .current, .pending, .standby, .revoked, .retiring)
         try await store.write {
             _ = try $0.insertRoll(
                 of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(0), to: Sample.hash(1), at: Sample.time(5)
@@ -72,7 +72,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .retiring, .pending)
+        try await store.storeMerchant(0, .current, .retiring, .pending)
         let uses: [(key: PublicKeyHash, value: KeyUse)] = [
             (Sample.hash(2), Self.use(3, 30, 33)), (Sample.hash(9), Self.use(9, 90, 99)),
             (Sample.hash(0), Self.use(1, 10, 11, decryptions: 4)),
@@ -99,7 +99,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `known hashes are sorted by their rows, unknown ones are left out`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending, .pending, .pending)
+        try await store.storeMerchant(0, .pending, .pending, .pending)
         let sorted = try await store.read {
             try $0.sortedByRow([Sample.hash(2), Sample.hash(9), Sample.hash(0), Sample.hash(1)])
         }

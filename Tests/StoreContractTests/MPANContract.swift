@@ -15,7 +15,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `an account number is read as it was stored, replaced and erased`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { try $0.store(Sample.merchantToken(1)) }
         #expect(try await store.read { try $0.mpan(of: Sample.token(1)) } == nil)
         for mpan in [Self.mpan(1, byte: 7), Self.mpan(1, byte: 8, receivedAt: 9)] {
@@ -37,7 +37,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `unlinking a token erases its account number, and no other`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             for number in 1...2 {
                 try transaction.store(Sample.merchantToken(number))
@@ -56,8 +56,8 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0)
-        try await store.stock(1)
+        try await store.storeMerchant(0)
+        try await store.storeMerchant(1)
         let all = (1...5).map { Self.mpan($0, of: $0 % 2, byte: UInt8($0)) }
         try await store.write { transaction in
             for number in (1...5).reversed() {

@@ -18,7 +18,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an identifier is given once, even after its merchant was removed`(store: StoreUnderTest) async throws {
+    func `an identifier names only one merchant, even after its removal`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
             var merchant = Sample.merchant(1)
@@ -53,9 +53,9 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(1, .current, .standby)
-        try await store.stock(2, .current)
-        try await store.stock(12)
+        try await store.storeMerchant(1, .current, .standby)
+        try await store.storeMerchant(2, .current)
+        try await store.storeMerchant(12)
         func list(_ prefix: String?, belowTarget: Bool, after cursor: Int? = nil) async throws -> [MerchantIdentifier] {
             var filter = MerchantFilter()
             (filter.identifierPrefix, filter.isBelowTarget) = (prefix, belowTarget)
@@ -88,7 +88,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(1, .current)
+        try await store.storeMerchant(1, .current)
         var removed = Sample.merchant(1)
         removed.removedAt = Sample.time(1)
         let merchant = removed

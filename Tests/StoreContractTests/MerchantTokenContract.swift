@@ -7,7 +7,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a merchant token is read as it was stored and changed`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         #expect(try await store.read { try $0.merchantToken(Sample.token(1)) } == nil)
         var token = Sample.merchantToken(1)
         try await store.write { [token] in try $0.store(token) }
@@ -32,8 +32,8 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0)
-        try await store.stock(1)
+        try await store.storeMerchant(0)
+        try await store.storeMerchant(1)
         try await store.write { transaction in
             try transaction.store(Sample.merchantToken(5))
             try transaction.store(
@@ -48,8 +48,8 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `payments add unknown tokens, and move only the last use of known ones`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
-        try await store.stock(1)
+        try await store.storeMerchant(0)
+        try await store.storeMerchant(1)
         var known = Sample.merchantToken(5, .unlinked)
         known.card = Sample.card
         try await store.write { [known] transaction in
@@ -72,7 +72,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        for merchant in 0..<3 { try await store.stock(merchant) }
+        for merchant in 0..<3 { try await store.storeMerchant(merchant) }
         let all = (1...9).map { Sample.merchantToken($0, of: $0 % 3, $0 % 2 == 0 ? .unlinked : .linked) }
         try await store.write { transaction in for token in all.reversed() { try transaction.store(token) } }
         let choices: [Set<MerchantIdentifier>?] = [

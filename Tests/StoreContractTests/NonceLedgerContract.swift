@@ -47,7 +47,9 @@ enum NonceLedgerUnderTest: String, CaseIterable, Sendable {
     }
 
     @Test(arguments: NonceLedgerUnderTest.allCases)
-    func `a nonce is claimed once, also for another caller and a day later`(ledger: NonceLedgerUnderTest) async throws {
+    func `a claimed nonce is refused, also for another caller and a day later`(
+        ledger: NonceLedgerUnderTest
+    ) async throws {
         try await ledger.run { ledger in
             try await ledger.claimNonce(Self.claim("9c023092"))
             for again in [

@@ -6,7 +6,7 @@ extension StoreUnderTest {
     /// A store with the merchants 0 and 1.
     func openWithMerchants() async throws -> OpenStore {
         let store = try open()
-        for number in 0...1 { try await store.stock(number) }
+        for number in 0...1 { try await store.storeMerchant(number) }
         return store
     }
 }
@@ -28,7 +28,7 @@ extension OpenStore {
 
     func queue() async throws -> TokenNotificationQueue { try await read { try $0.waitingTokenNotifications() } }
 
-    /// The numbers of the events that may be fetched now.
+    /// The numbers of the events that may be fetched at the time `seconds`.
     func next(
         at seconds: Int, excluding merchants: Set<MerchantIdentifier> = [], limit: Int = 100
     ) async throws -> [Int?] {
@@ -39,7 +39,7 @@ extension OpenStore {
         }
     }
 
-    /// Closes a notification.
+    /// Stores an attempt after which the notification has another state, which closes it.
     func attempt(
         _ event: Int, of merchant: Int = 0, _ state: TokenNotification.State, at seconds: Int
     ) async throws {

@@ -16,7 +16,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a session is read as it was stored and changed`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         var merchantSession = Sample.session(1, invitation: 1)
         let operatorSessions = [
             Sample.session(2, uid: 1000, groups: [1000, 27, 4_294_967_295]), Sample.session(3, uid: 0),
@@ -49,9 +49,9 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an invitation has one session, and none after its revocation`(store: StoreUnderTest) async throws {
+    func `an invitation gets at most one session, and none after its revocation`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             var revoked = Sample.invitation(2)
             try transaction.insert(Sample.invitation(1))
@@ -69,7 +69,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `the sessions of an invitation or of an operator are removed together`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             for number in 1...2 {
                 try transaction.insert(Sample.invitation(number))
@@ -93,7 +93,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             try transaction.insert(Sample.invitation(1))
             try transaction.insert(Sample.session(1, invitation: 1))
@@ -136,7 +136,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `the sessions of all invitations of a creator are removed together`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             for (number, creator) in [(1, "access:a"), (2, "access:b"), (3, "access:a")] as [(Int, String)] {
                 try transaction.insert(Sample.invitation(number, createdBy: creator))
@@ -156,7 +156,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `all sessions and logins are removed together`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
+        try await store.storeMerchant(0)
         try await store.write { transaction in
             try transaction.insert(Sample.invitation(1))
             try transaction.insert(Sample.session(1, invitation: 1))

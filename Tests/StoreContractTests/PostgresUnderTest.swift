@@ -2,7 +2,7 @@ import MerchantCore
 import MerchantTestSupport
 import PostgresStore
 
-/// A database of the test process's PostgreSQL server, with the schema and one data key.
+/// A database of the test process's PostgreSQL server.
 struct PostgresUnderTest: Sendable {
     private let server: PostgresServer
     private let name: String
@@ -17,6 +17,7 @@ struct PostgresUnderTest: Sendable {
         return database
     }
 
+    /// A database with the schema and one data key.
     static func create() throws -> PostgresUnderTest {
         let template = try template.get()
         return PostgresUnderTest(
@@ -32,7 +33,7 @@ struct PostgresUnderTest: Sendable {
     func settings() throws -> ConnectionSettings {
         var limits = ConnectionSettings.Limits()
         limits.readers = 2
-        // Many tests share few processors.
+        // Many tests share few processors, so a statement can take long.
         limits.waiting = .seconds(60)
         limits.statement = .seconds(60)
         return try ConnectionSettings(server.connection(to: name), limits: limits)

@@ -42,7 +42,9 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `one call of a registration is open at a time, until it is closed`(store: StoreUnderTest) async throws {
+    func `a registration has at most one open call, and a call is closed at most once`(
+        store: StoreUnderTest
+    ) async throws {
         let store = try store.open()
         let content = RegistrationCall.Content.register(Sample.wanted("b.example"), merchant: nil)
         try await store.write { try $0.insert(Sample.registration(1)) }
@@ -72,8 +74,8 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a merchant is named by registrations with domains and by open calls`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0)
-        try await store.stock(1)
+        try await store.storeMerchant(0)
+        try await store.storeMerchant(1)
         try await store.write { transaction in
             try transaction.insert(Sample.registration(1, Sample.wanted("a.example", encryptTo: 0)))
             try transaction.insert(Sample.registration(2, Sample.wanted(encryptTo: 2)))
@@ -97,8 +99,8 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0)
-        try await store.stock(1)
+        try await store.storeMerchant(0)
+        try await store.storeMerchant(1)
         try await store.write { transaction in
             for (number, domains, merchant) in [(3, true, 0), (1, true, 1), (2, false, 0), (4, false, 0)] {
                 let wanted = domains ? Sample.wanted("a.example") : Sample.wanted()

@@ -4,9 +4,9 @@ import Vocabulary
 
 /// The contract of ``RollReading`` and ``RollWriting``.
 @Suite struct RollContract {
-    /// A roll from key pair 0 to key pair 1 of merchant 0.
+    /// Starts a roll from key pair 0 to key pair 1 of merchant 0.
     static func begin(_ store: OpenStore) async throws -> Roll {
-        try await store.stock(0, .current, .pending)
+        try await store.storeMerchant(0, .current, .pending)
         return try await store.write {
             try $0.insertRoll(
                 of: Sample.identifier(0), algorithm: .ecV1, from: Sample.hash(0), to: Sample.hash(1), at: Sample.time(5)
@@ -51,7 +51,7 @@ import Vocabulary
     func `rolls are listed newest first, by merchant and by step`(store: StoreUnderTest) async throws {
         let store = try store.open()
         let first = try await Self.begin(store)
-        try await store.stock(1, .current, .standby)
+        try await store.storeMerchant(1, .current, .standby)
         let second = try await store.write {
             try $0.insertRoll(
                 of: Sample.identifier(1), algorithm: .ecV1, from: Sample.hash(10), to: Sample.hash(11),

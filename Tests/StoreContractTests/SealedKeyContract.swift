@@ -7,7 +7,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `a sealed private key is kept until it is destroyed with its key pair`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .revoked, .standby)
+        try await store.storeMerchant(0, .revoked, .standby)
         #expect(try await store.read { try $0.sealedPrivateKey(of: Sample.hash(0))?.bytes } == [5, 6, 7])
         try await store.write { transaction in
             try transaction.removeSealedPrivateKey(of: Sample.hash(0))
@@ -19,7 +19,7 @@ import Vocabulary
             #expect(try reading.sealedPrivateKey(of: Sample.hash(1)) != nil)
         }
         #expect(try await store.refusal { try $0.removeSealedPrivateKey(of: Sample.hash(9)) } == .keyNotFound)
-        try await store.repository.eraseRemovedBytes()
+        try await store.repository.eraseCopiesOfDestroyedSecrets()
     }
 
     @Test(arguments: StoreUnderTest.allCases)
@@ -27,7 +27,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .revoked, .revoked, .revoked)
+        try await store.storeMerchant(0, .revoked, .revoked, .revoked)
         try await store.write { transaction in
             for (number, due) in [(0, 300), (1, 100)] {
                 var keyPair = Sample.keyPair(number, .revoked)
@@ -50,8 +50,8 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `every key pair is listed once over several pages`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .pending, .standby, .revoked)
-        try await store.stock(1, .current, .retiring)
+        try await store.storeMerchant(0, .pending, .standby, .revoked)
+        try await store.storeMerchant(1, .current, .retiring)
         var seen: [PublicKeyHash] = []
         while true {
             let cursor = seen.last

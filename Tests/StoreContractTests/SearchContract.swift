@@ -56,7 +56,7 @@ import Vocabulary
         #expect(try await page("grün", after: nil, examining: 100).found.map(\.identifier) == [Sample.identifier(4)])
         #expect(try await page("Shop3", after: nil, examining: 100).found.map(\.identifier) == [Sample.identifier(3)])
         #expect(try await page("shop6", after: nil, examining: 100).found.isEmpty)
-        // Characters that have a meaning in patterns of SQL.
+        // The wildcards of SQL patterns match only themselves.
         #expect(try await page("%", after: nil, examining: 100).found.isEmpty)
         #expect(try await page("_", after: nil, examining: 100).found.isEmpty)
     }
@@ -66,7 +66,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(7)
+        try await store.storeMerchant(7)
         try await store.write { transaction in
             var registration = Sample.registration(1, Sample.wanted("shop.example", "www.example"))
             registration.merchantIdentifier = Sample.identifier(7)
@@ -98,7 +98,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `domains are found by a part of their name, page by page`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(7)
+        try await store.storeMerchant(7)
         try await store.write { transaction in
             var registration = Sample.registration(1, Sample.wanted("shop.example", "www.example"))
             registration.merchantIdentifier = Sample.identifier(7)

@@ -7,8 +7,8 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `the counts are those of the stored rows, and depend on the time`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .standby, .pending)
-        try await store.stock(1, .current)
+        try await store.storeMerchant(0, .current, .standby, .pending)
+        try await store.storeMerchant(1, .current)
         try await store.write { try $0.append(Sample.entry(.merchantAdded)) }
         let counts = try await store.read { try $0.counts(at: Sample.time(0)) }
         #expect(counts.merchants == 2 && counts.certificates == 3 && counts.merchantsBelowTarget == 1)
@@ -21,7 +21,7 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `expiring key pairs are counted and listed by kind and range`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .standby, .retiring, .revoked)
+        try await store.storeMerchant(0, .current, .standby, .retiring, .revoked)
         let begin = Sample.certificate(0).notAfter
         let end = Sample.certificate(2).notAfter
         try store.repository.readNow { reading throws in
@@ -36,9 +36,9 @@ import Vocabulary
     @Test(arguments: StoreUnderTest.allCases)
     func `merchants below their target are listed by identifier and by expiry`(store: StoreUnderTest) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .standby)
-        try await store.stock(1, .current)
-        try await store.stock(2)
+        try await store.storeMerchant(0, .current, .standby)
+        try await store.storeMerchant(1, .current)
+        try await store.storeMerchant(2)
         let ends = Sample.certificate(10).notAfter
         try store.repository.readNow { reading throws in
             let below = try reading.merchantsBelowTarget(afterMerchant: nil, limit: 9)
@@ -59,7 +59,7 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .standby, .pending)
+        try await store.storeMerchant(0, .standby, .pending)
         func unverified() async throws -> [PublicKeyHash] {
             let (found, count) = try await store.read { reading in
                 (try reading.keyPairsWithIssuerNotVerified(limit: 9), try reading.countIssuerNotVerified())
@@ -85,8 +85,8 @@ import Vocabulary
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()
-        try await store.stock(0, .current, .standby, .standby)
-        try await store.stock(1, .standby)
+        try await store.storeMerchant(0, .current, .standby, .standby)
+        try await store.storeMerchant(1, .standby)
         func inUse() async throws -> [PublicKeyHash] {
             let (found, count) = try await store.read { reading in
                 (try reading.standbyKeyPairsInUse(limit: 9), try reading.countStandbyKeyPairsInUse())
@@ -131,8 +131,8 @@ import Vocabulary
         async throws
     {
         let store = try store.open()
-        try await store.stock(0, .standby)
-        try await store.stock(1)
+        try await store.storeMerchant(0, .standby)
+        try await store.storeMerchant(1)
         #expect(try await store.read { try $0.countWithoutActiveKeyPair() } == 0)
         try await store.write { try $0.update(Sample.keyPair(0, .revoked)) }
         #expect(try await store.read { try $0.countWithoutActiveKeyPair() } == 1)

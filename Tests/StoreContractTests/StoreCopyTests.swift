@@ -26,7 +26,7 @@ import Vocabulary
         }
     }
 
-    private static let fact = (name: "copiedFrom", value: "here")
+    private static let value = (name: "copiedFrom", value: "here")
 
     /// Copies all tables, with several reads and transactions for a table.
     private static func copy(_ source: any TableReading, _ target: any TableWriting) throws {
@@ -56,7 +56,7 @@ import Vocabulary
         try Self.copy(source, copy)
         #expect(try Self.digests(copy) == expected)
         try copy.prepareForUse()
-        try copy.finish(storing: Self.fact)
+        try copy.finish(storing: Self.value)
         for (table, number) in try source.assignedNumbers() {
             #expect(try copy.assignedNumbers()[table] ?? 0 >= number, "\(table)")
         }
@@ -81,12 +81,12 @@ import Vocabulary
         #expect(try Self.digests(store.tables()) == expected, "the source is unchanged")
     }
 
-    /// Stores rows in most of the tables that have assigned numbers or triggers.
+    /// Stores rows, and checks that their numbers continue those of the copy and that the triggers work.
     private static func expectUsable(_ repository: any MerchantRepository, merchant: Int = 5) async throws {
         let store = OpenStore(repository) {}
         let before = try await store.read { try $0.counts(at: Sample.time(0)) }
         let newest = try #require(try await store.read { try $0.auditHead() })
-        try await store.stock(merchant, .current, .standby)
+        try await store.storeMerchant(merchant, .current, .standby)
         try await store.write { transaction in
             try transaction.append(Sample.entry(.merchantAdded, merchant: merchant))
             try transaction.append(Sample.event(merchant: merchant))
@@ -125,7 +125,7 @@ import Vocabulary
         #expect(resumed.isResumed)
         try Self.copy(try store.tables(), resumed)
         #expect(try Self.digests(resumed) == Self.digests(store.tables()))
-        try resumed.finish(storing: Self.fact)
+        try resumed.finish(storing: Self.value)
         _ = try target.database.open()
     }
 
@@ -173,13 +173,13 @@ import Vocabulary
             ALTER TABLE audit DISABLE TRIGGER USER;
             UPDATE merchants SET name = 'another' WHERE identifier = (SELECT min(identifier) FROM merchants);
             DELETE FROM claims WHERE id = (SELECT max(id) FROM claims);
-            INSERT INTO daemon_facts (name, value) VALUES ('further', '');
+            INSERT INTO daemon_values (name, value) VALUES ('further', '');
             UPDATE audit SET reason = NULL WHERE sequence = 2;
             """)
         let found = try Self.digests(copy)
         #expect(
             expected.keys.filter { found[$0] != expected[$0] }.sorted()
-                == ["audit", "claims", "daemon_facts", "merchants"])
+                == ["audit", "claims", "daemon_values", "merchants"])
         #expect(found["claims"]?.rows == 4 && found["merchants"]?.rows == expected["merchants"]?.rows)
     }
 

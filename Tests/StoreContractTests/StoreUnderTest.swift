@@ -66,7 +66,7 @@ final class OpenStore: Sendable {
     }
 
     /// Stores a merchant with key pairs in these states, oldest first, each with a certificate unless it is pending.
-    func stock(_ merchant: Int = 0, _ states: KeyState...) async throws {
+    func storeMerchant(_ merchant: Int = 0, _ states: KeyState...) async throws {
         try await write { transaction in
             try transaction.insert(Sample.merchant(merchant))
             for (index, state) in states.enumerated() {

@@ -3,6 +3,9 @@ import Testing
 import Vocabulary
 
 /// The contract of ``TokenNotificationReading`` and ``TokenNotificationWriting``.
+///
+/// A lane is the queue of one merchant's notifications from one address. A notification is overtaken if it has failed
+/// for so long that the later notifications of its lane no longer wait for it.
 @Suite struct TokenNotificationContract {
     @Test(arguments: StoreUnderTest.allCases)
     func `a notification is stored once for its event and merchant, also after it was closed`(
@@ -165,7 +168,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `waiting notifications are counted, in all and by address`(store: StoreUnderTest) async throws {
+    func `waiting notifications are counted in total and by address`(store: StoreUnderTest) async throws {
         let store = try await store.openWithMerchants()
         #expect(try await store.queue() == TokenNotificationQueue(waiting: 0, oldest: nil))
         try await store.notify(1, at: 3)

@@ -73,7 +73,7 @@ private struct NotificationModel {
 
     var now = 0
     private var all: [TokenNotification] = []
-    /// The sequence of the last notification of each lane that had its first attempt.
+    /// For each lane, the sequence of the notification whose first attempt was the latest.
     private var lastFirstAttempt: [Lane: Int] = [:]
 
     private var waiting: [TokenNotification] { all.filter { $0.state == .waiting } }
@@ -118,7 +118,7 @@ private struct NotificationModel {
         notification.failures == 0 || notification.dueAt <= Sample.time(now)
     }
 
-    /// Whether later notifications need not wait for this one, at the present time.
+    /// Whether later notifications of the lane no longer wait for this one at the time ``now``.
     private func isOvertaken(_ notification: TokenNotification) -> Bool {
         guard let end = notification.firstFailedAt?.adding(TokenNotification.longestLaneDelay) else { return false }
         return notification.dueAt >= end && end <= Sample.time(now)
@@ -140,7 +140,7 @@ private struct NotificationModel {
             }
             #expect(earlier.allSatisfy(isOvertaken), "an earlier notification of the lane must be fetched first")
         }
-        // A lane is left out only while its first notification that is not overtaken is not due.
+        // A lane may be left out only while its first notification, without the overtaken ones, is not due.
         let found = Set(next.map(Self.lane))
         for (lane, waiting) in lanes where !found.contains(lane) {
             let first = waiting.first { !isOvertaken($0) }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct JSONParserTests {
     func parse(_ text: String) throws -> JSONValue { try JSONParser.parse(Array(text.utf8)) }
 
-    @Test func `values keep the sequence of members, all digits and their text`() throws {
+    @Test func `parsed values keep the order of members, all digits of numbers, and texts`() throws {
         let value = try parse(#" {"b":[1.50,-0,1e9,true,false,null],"a":"\u00e9\ud83d\ude00\n/"} "#)
         #expect(
             value
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: JSONFault.self) { try JSONParser.parse([0x22, 0x80, 0x22]) }
     }
 
-    @Test func `depth, size and count are bounded`() {
+    @Test func `the depth, the size and the number of values are bounded`() {
         let nested = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
         #expect(throws: Never.self) { try parse(nested(16)) }
         #expect(throws: JSONFault.self) { try parse(nested(17)) }

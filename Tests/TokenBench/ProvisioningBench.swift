@@ -4,8 +4,8 @@ import PassProvisioning
 
 /// Measures how many cards one core encrypts for in-app provisioning. For comparison it also measures the operations
 /// that every implementation needs: a key generation and an ECDH key agreement for each attempt, the signature of each
-/// leaf, and the signature of each sub-CA. All attempts of an issuer have Apple's one sub-CA, so the daemon verifies its
-/// signature once.
+/// leaf, and the signature of each sub-CA. Apple has one sub-CA, so the daemon verifies the sub-CA's signature only
+/// once.
 ///
 /// Usage: `TokenBench provisioning LEAF.pem SUB-CA.pem ROOT.pem`
 enum ProvisioningBench {
@@ -15,14 +15,14 @@ enum ProvisioningBench {
             try ProvisioningTrust(roots: [chain[2]], environment: .sandbox)
         }
         let trust = try newTrust()
-        let handedOver = Array(chain[..<2])
+        let sent = Array(chain[..<2])
         let now = Date()
         let nonce = try ProvisioningNonce(hex: "9c023092")
         let nonceSignature = try NonceSignature(hex: "40" + String(repeating: "5a", count: 80))
         let card = Array(
             #"{"primaryAccountNumber":"5204240250000002","expiration":"12/49","name":"Alex Example","productType":"01"}"#
                 .utf8)
-        let verified = try ProvisioningCertificates(handedOver).verified(trust: trust, at: now)
+        let verified = try ProvisioningCertificates(sent).verified(trust: trust, at: now)
 
         func cardData() throws -> CardData {
             try CardData(
@@ -31,7 +31,7 @@ enum ProvisioningBench {
         }
 
         func attempt(_ trust: ProvisioningTrust) throws {
-            let certificates = try ProvisioningCertificates(handedOver).verified(trust: trust, at: now)
+            let certificates = try ProvisioningCertificates(sent).verified(trust: trust, at: now)
             _ = try ProvisioningAttempt().encrypt(cardData(), for: certificates)
         }
 
@@ -48,12 +48,12 @@ enum ProvisioningBench {
             ("bare P-384 verify (libcrypto)", { try bareRoot.verify() }),
             (
                 "  verify the certificates, sub-CA known",
-                { _ = try ProvisioningCertificates(handedOver).verified(trust: trust, at: now) }
+                { _ = try ProvisioningCertificates(sent).verified(trust: trust, at: now) }
             ),
             ("  check and write the card data", { _ = try cardData() }),
             ("  encrypt", { _ = try ProvisioningAttempt().encrypt(cardData(), for: verified) }),
             ("encrypt a card, all checks, sub-CA known", { try attempt(trust) }),
-            // A new trust knows no sub-CA. The time to create it is measured apart, and subtracted.
+            // A new trust knows no sub-CA. The time to create it is measured separately, and subtracted.
             ("  read the trusted root", { _ = try newTrust() }),
             ("  read the root and encrypt a card", { try attempt(newTrust()) }),
         ])

@@ -2,7 +2,7 @@ import Testing
 import Vocabulary
 
 @Suite struct PublicKeyHashTests {
-    // From Apple: the certificate of a real merchant, and the hash in its tokens.
+    // The hash of the public key in the certificate of a real merchant. The merchant's tokens contain this hash.
     let base64 = "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
 
     @Test func `all three spellings name the same key`() throws {

@@ -14,7 +14,7 @@ import Vocabulary
         #expect(Timestamp(millisecondsSince1970: milliseconds).rfc3339 == text)
     }
 
-    @Test func `every day of 800 years, and other times, are read and written as by Foundation`() {
+    @Test func `a time on each day of 800 years is written as Foundation writes it, and read back`() {
         func expected(_ milliseconds: Int64) -> String {
             let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
             let fraction = milliseconds % 1000

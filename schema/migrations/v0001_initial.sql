@@ -14,7 +14,7 @@ CREATE TABLE migrations (
 ) STRICT;
 
 -- Named values that the daemon stores about itself.
-CREATE TABLE daemon_facts (
+CREATE TABLE daemon_values (
     name TEXT NOT NULL PRIMARY KEY CHECK (length(name) BETWEEN 1 AND 255),
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;

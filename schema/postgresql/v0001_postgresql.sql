@@ -32,7 +32,7 @@ CREATE TABLE migrations (
 );
 
 -- Named values that the daemon stores about itself.
-CREATE TABLE daemon_facts (
+CREATE TABLE daemon_values (
     name text COLLATE "C" NOT NULL PRIMARY KEY CHECK (char_length(name) BETWEEN 1 AND 255),
     value text COLLATE "C" NOT NULL
 );

@@ -104,7 +104,8 @@ def _revoked_without_request(history):
 
 
 def _refused_wrongly(history):
-    """Clients ask only for what is permitted: a daemon refuses only revoked keys, and tokens that a client claims."""
+    """Clients ask only for what is permitted. So a daemon refuses a request only because the key is revoked, or because
+    a client has sent a claim of the token before."""
     claims = defaultdict(list)
     for claim in attempted(history, "claim"):
         claims[claim["subject"]].append(claim["begin"])

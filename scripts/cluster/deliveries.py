@@ -4,8 +4,8 @@ from collections import defaultdict
 
 from history import attempted, changes, done, events, name, revocations
 
-# The kinds of events that are raised at most once for a subject, and the field that names the subject. An audit head is
-# raised once for each head, which its text contains. A request for a revoked key is reported once a day.
+# The kinds of events that are raised at most once for a subject, and the field that names the subject. The subject of
+# the event auditHead is the head, which `detail` contains. A request for a revoked key is reported once a day.
 ONCE = {"certificateStored": "publicKeyHash", "keyPromoted": "publicKeyHash", "keyRevoked": "publicKeyHash",
         "switchObserved": "publicKeyHash", "revokedKeyRequested": "publicKeyHash", "standbyKeyUsed": "publicKeyHash",
         "rollStarted": "rollId", "rollFinished": "rollId", "rollAbandoned": "rollId", "auditHead": "detail"}

@@ -41,7 +41,7 @@ class Figures:
 
 
 def summary(name, values):
-    """The sum of numbers; the median and the maximum of times."""
+    """For counts, returns their sum; for times, their median and maximum."""
     if name.startswith(("all", "failed")):
         return sum(values)
     return {"median": round(statistics.median(values), 2), "longest": round(max(values), 2)}

@@ -7,13 +7,16 @@ An operation is a dictionary, and a history is a list of them:
               state of a subject), delivery (an event that the webhook received)
     node      the daemon that was asked, or that sent the event
     subject   add: the merchant. certify, promote, revoke: the publicKeyHash. start, finish: `roll/` and the rollId; for
-              a start without an answer, the merchant. claim, use: the number of the token. delivery: the event's id
+              a start whose outcome is not `done`, the merchant. claim, use: the number of the token. delivery: the
+              event's id
     key       a publicKeyHash. claim, use: the key of the token. start: the new key. finish: the old key, which the
               request revokes
     state     only for read: `absent`, `present` (a merchant), or the state of a key or a roll
     body      only for delivery: the text of the event; `genuine` says whether its signature is valid
-    begin     when the request was sent, in seconds of one clock for all clients and the webhook
-    end       when the response was received; absent if none was
+    begin     when the request was sent, in seconds of one clock for all clients and the webhook. delivery: when the
+              webhook received the request
+    end       when the response was received, or the client stopped waiting; may be absent if no response was received.
+              delivery: just before the webhook responded
     outcome   done, refused (the daemon says that nothing was done), or unknown (no response, or a status of 500 or more)
     code      the code of the problem, if the request was refused
 

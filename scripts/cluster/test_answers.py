@@ -97,7 +97,7 @@ class AnswersTests(unittest.TestCase):
         self.assert_violations(1, [operation("promote", "k", 1, 2, "refused", code="keyStateConflict")])
         self.assert_violations(0, [operation("use", 7, 1, 2, "unknown", key="k", code="storeUnavailable")])
 
-    def test_a_claim_is_refused_only_if_another_client_has_claimed_the_token(self):
+    def test_a_claim_is_refused_only_after_another_claim_of_the_token_was_sent(self):
         refused = operation("claim", 7, 3, 4, "refused", key="k", code="tokenAlreadyClaimed")
         self.assert_violations(1, [refused])
         other = operation("claim", 7, 1, None, "unknown", "two", key="k")
@@ -105,7 +105,7 @@ class AnswersTests(unittest.TestCase):
         self.assert_violations(1, [{**other, "begin": 4.1}, refused])
         self.assert_violations(1, [{**other, "subject": 8}, refused])
 
-    def test_an_unknown_operation_is_no_history(self):
+    def test_a_history_with_an_invalid_operation_is_refused(self):
         for invalid in [operation("delete", "s", 1, 2), operation("add", "s", 1, 2, "maybe"), read("s", 1, 2, "odd")]:
             with self.assertRaises(ValueError):
                 check_answers([invalid], [])

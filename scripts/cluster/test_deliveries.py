@@ -33,7 +33,7 @@ class DeliveriesTests(unittest.TestCase):
         for other in others:
             self.assert_violations(0, [delivery(event("a", 1), 1, 2), delivery(other, 3, 4)])
 
-    def test_two_events_have_two_sequences(self):
+    def test_two_events_never_have_the_same_sequence(self):
         first, second = event("a", 1, merchant="m"), event("b", 1, merchant="n", publicKeyHash="k2")
         self.assert_violations(1, [delivery(first, 1, 2), delivery(second, 3, 4)])
         self.assert_violations(0, [delivery(first, 1, 2), delivery({**second, "sequence": 2}, 3, 4)])

@@ -50,8 +50,8 @@ struct BackupVerify: AsyncParsableCommand {
 }
 
 extension BackupVerificationDocument {
-    /// - Parameter path: the path of the file before the verification, which may have renamed it; nil if the request
-    ///   did not ask for a new name.
+    /// - Parameter path: the path at which the backup was created, if the request allowed the daemon to rename a backup
+    ///   with findings; otherwise nil.
     /// - Throws: ``CommandFailure`` if the verification has findings.
     func throwUnlessGood(createdAs path: String? = nil) throws(CommandFailure) {
         guard !good else { return }

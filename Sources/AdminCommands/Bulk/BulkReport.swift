@@ -38,8 +38,8 @@ final class BulkReport {
 
     /// Opens an existing report, or creates a new one.
     ///
-    /// - Throws: ``CommandFailure`` if the file cannot be written, is in use by another run, or is not a report of this
-    ///   subcommand. In these cases, an existing file is not changed.
+    /// - Throws: ``CommandFailure`` if the file cannot be read or written, is larger than ``sizeLimit``, is in use by
+    ///   another run, or is not a report of this subcommand. In these cases, an existing file is not changed.
     init(_ path: String, of subcommand: String) throws(CommandFailure) {
         self.path = path
         self.subcommand = subcommand

@@ -8,7 +8,7 @@ import Vocabulary
 struct BulkRun<Item: BulkItem> {
     private let report: BulkReport
     private let concurrency: Int
-    /// Whether no progress is shown.
+    /// Whether the run prints neither its progress nor its pauses.
     private let isQuiet: Bool
 
     init(report: BulkReport, concurrency: Int, isQuiet: Bool) {
@@ -87,7 +87,7 @@ struct BulkRun<Item: BulkItem> {
         return summary
     }
 
-    /// Calls `act` until the item has a result or the run must stop.
+    /// Calls `act` until the item has a result, the run is interrupted, or the run must stop.
     private static func actWithRetries(
         _ item: Item, _ throttle: BulkThrottle, _ interruption: Interruption,
         _ act: @Sendable (Item) async throws -> BulkOutcome

@@ -1,6 +1,6 @@
 import MerchantKeyClient
 
-/// Delays all calls of a run after the daemon or Apple has asked for a pause.
+/// Delays all calls of a run after a rate limit was exceeded, and while Apple is unavailable.
 actor BulkThrottle {
     /// Shorter pauses are not announced, because a rate limit of Apple causes many of them.
     static let shortestAnnouncedPause = Duration.seconds(5)

@@ -16,7 +16,7 @@ package struct CSVReader {
         }
     }
 
-    /// Says what is wrong with the file, and in which line.
+    /// Says what is wrong with the file, and in which line, unless the file is empty.
     package struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }

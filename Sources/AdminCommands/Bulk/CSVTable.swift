@@ -24,7 +24,7 @@ package struct CSVTable: Sendable {
     /// - Parameters:
     ///   - required: columns that the file must have, in any order.
     ///   - optional: columns that the file may have.
-    /// - Throws: ``CSVReader/Fault`` with the number of the invalid line.
+    /// - Throws: ``CSVReader/Fault``, which names the invalid line, unless the file is empty.
     package init(_ bytes: Data, required: [String], optional: [String]) throws(CSVReader.Fault) {
         let rows = try CSVReader.rows(bytes)
         let knownNames = (required + optional).joined(separator: ", ")

@@ -30,7 +30,7 @@ extension Printer {
     func showDryRun(_ text: String, itemCount: Int, failures: [(item: String, reason: String)] = []) {
         switch format {
         // The text is the result of the command.
-        case .table: noteEvenIfQuiet(text)
+        case .table: alwaysNote(text)
         case .json:
             var members: [JSONObject.Member] = [
                 .init(name: "dryRun", value: .bool(true)), .init(name: "items", value: .number("\(itemCount)")),

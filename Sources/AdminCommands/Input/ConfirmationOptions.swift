@@ -31,7 +31,7 @@ struct ConfirmationOptions: ParsableArguments {
     }
 
     /// Shows the changes that the daemon would make, asks for confirmation, and then lets the daemon make them. With
-    /// `--dry-run`, only shows the changes; with `--yes`, does not ask.
+    /// `--dry-run`, only shows the changes; with `--yes`, lets the daemon make them at once.
     ///
     /// - Parameters:
     ///   - action: completes the question "Type yes to …".
@@ -46,8 +46,8 @@ struct ConfirmationOptions: ParsableArguments {
                 printer.warn(plan.document.allWarnings)
                 return
             }
-            for change in plan.document.changes { printer.noteEvenIfQuiet("would \(change)") }
-            for warning in plan.document.allWarnings { printer.noteEvenIfQuiet("warning: \(warning)") }
+            for change in plan.document.changes { printer.alwaysNote("would \(change)") }
+            for warning in plan.document.allWarnings { printer.alwaysNote("warning: \(warning)") }
             try confirm(action)
         }
         let response = try await call(false)
@@ -74,7 +74,7 @@ extension KeyTransitionDocument: PlannedChange {
 }
 
 extension RollDocument: PlannedChange {
-    var changes: [String] { (transitions ?? []).map(\.description) + (nextKeyGeneration.map { [$0] } ?? []) }
+    var changes: [String] { (transitions ?? []).map(\.description) + (nextKeyGenerationText.map { [$0] } ?? []) }
     var allWarnings: [String] { warnings ?? [] }
 }
 

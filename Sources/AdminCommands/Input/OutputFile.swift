@@ -1,8 +1,8 @@
 package import FoundationEssentials
 import Glibc
 
-/// A file that a subcommand writes completely or not at all. With the path `-`, the subcommand writes to standard
-/// output instead, which can get a part of the content.
+/// A file that a subcommand writes completely or not at all; ``WholeFile`` names the exception. With the path `-`, the
+/// subcommand writes to standard output instead. If that fails, a part of the content may have been written.
 package struct OutputFile: Sendable {
     /// Which users may read the written file.
     package enum Readers: Sendable {

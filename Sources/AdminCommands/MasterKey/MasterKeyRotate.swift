@@ -11,11 +11,11 @@ struct MasterKeyRotate: AsyncParsableCommand {
             suspected leak, and when a person who knew the master key leaves. The daemon serves requests during the \
             rotation and continues the rotation after a restart. If a rotation is already in progress, 'rotate' waits \
             for it and does not start another one. At the end, the daemon erases the old data key. If the daemon \
-            created the new master key, it also erases the file of the old one. Then store copies of the new master \
-            key in two other places, and keep your own copies of the old master key until no backup needs it. If the \
-            daemon reads its master key from a credential or a command, it cannot write the new one. In this case, \
-            install the new master key yourself, name the old one in the setting master-key.previous, and restart the \
-            daemon before you rotate.
+            created the new master key, it also erases the file with the old master key. Then store copies of the new \
+            master key in two other places, and keep your own copies of the old master key until no backup needs it. \
+            If the daemon reads its master key from a credential or a command, it cannot write a new one. In this \
+            case, before you rotate, install the new master key yourself, name the old master key in the setting \
+            master-key.previous, and restart the daemon.
             """,
         examples: [
             "master-key rotate --dry-run",
@@ -37,7 +37,7 @@ struct MasterKeyRotate: AsyncParsableCommand {
             if confirmation.dryRun || !confirmation.yes {
                 let plan = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: true)
                 if confirmation.dryRun { return try printer.show(plan.json) { plan.document.blocks } }
-                for step in plan.document.steps { printer.noteEvenIfQuiet("would \(step)") }
+                for step in plan.document.steps { printer.alwaysNote("would \(step)") }
                 try confirmation.confirm("rotate the \(dataKeyOnly ? "data key" : "master key")")
             }
             let started = try await admin.rotateMasterKey(dataKeyOnly: dataKeyOnly, dryRun: false).document

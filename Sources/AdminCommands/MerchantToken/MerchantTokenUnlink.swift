@@ -25,7 +25,7 @@ struct MerchantTokenUnlink: AsyncParsableCommand {
                     global.printer.note("would unlink \(token), a token of \(plan.document.merchantIdentifier)")
                     return
                 }
-                global.printer.noteEvenIfQuiet("would unlink \(token), a token of \(plan.document.merchantIdentifier)")
+                global.printer.alwaysNote("would unlink \(token), a token of \(plan.document.merchantIdentifier)")
                 try confirmation.confirm("unlink \(token), which can't be undone")
             }
             let response = try await admin.unlink(token, dryRun: false)

@@ -11,8 +11,9 @@ struct ConfigCheck: AsyncParsableCommand {
         abstract: "Check whether the daemon would start, and print every setting.",
         discussion: """
             Checks the settings, the environment variables and the files that they name, as the daemon does when it \
-            starts. If all of them are right, also checks whether another program uses the ports and sockets, the \
-            database, and whether the master key fits it; on PostgreSQL, connects to the server. Changes nothing. \
+            starts. If all of them are right, also checks whether another program uses the ports and sockets, whether \
+            the database can be opened, and whether the master key fits the database; on PostgreSQL, connects to the \
+            server. Changes nothing. \
             Run it as the daemon's user or as root, on the daemon's machine. Exit status: \
             0 if the daemon would start; 1 if it would refuse to start; 4 if it would start, but a setting does not \
             work or could not be checked. For example, a systemd credential can't be checked, because only the \

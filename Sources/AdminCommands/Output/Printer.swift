@@ -56,12 +56,12 @@ struct Printer: Sendable {
 
     /// Prints one line to standard error, unless the printer is quiet.
     func note(_ text: String) {
-        if !isQuiet { noteEvenIfQuiet(text) }
+        if !isQuiet { alwaysNote(text) }
     }
 
     /// Prints one line to standard error, even if the printer is quiet: the result of a dry run, or a text that the
     /// user needs to answer a question.
-    func noteEvenIfQuiet(_ text: String) {
+    func alwaysNote(_ text: String) {
         StandardStream.error.write(text.printable(keepingLines: false) + "\n")
     }
 

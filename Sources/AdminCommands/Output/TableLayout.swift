@@ -30,9 +30,10 @@ package struct TableLayout: Sendable {
         return (columns ?? []).filter { !known.contains($0) }
     }
 
-    /// The table as it is shown. If the user selected columns, it has these columns, or all columns if it has none of
-    /// them. Otherwise the table is made to fit the width of the terminal: first columns of `details` are omitted, then
-    /// texts are shortened. The last column is never shortened, because it may be a sentence.
+    /// The table as it is shown. With `--columns`, the result has the selected columns, or all columns if the table has
+    /// none of the selected ones. Otherwise the table is made to fit the width of the terminal: first columns of
+    /// `details` are omitted, then texts are shortened. The last column is never shortened, because it may be a
+    /// sentence.
     ///
     /// - Parameter details: the headings of columns that may be omitted, in the order in which they are omitted.
     package func arranged(_ headings: [String], _ rows: [[Cell]], details: [String]) -> Block {

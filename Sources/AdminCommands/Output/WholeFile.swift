@@ -1,6 +1,7 @@
 import Glibc
 
-/// Writes a file completely or not at all.
+/// Writes a file completely or not at all. New files on a file system without hard links are an exception: see
+/// ``write(to:overwrites:mode:link:content:)``.
 package enum WholeFile {
     package enum Outcome: Equatable, Sendable {
         case written

@@ -15,7 +15,7 @@ enum CertificateCheck: String, CaseIterable {
     case keyUsage
     /// The extension 1.2.840.113635.100.6.39 of the leaf, which must be critical.
     case marker
-    /// No other critical extension is unknown.
+    /// Apart from the marker, the certificates have no critical extension that this program does not know.
     case criticalExtensions
     /// The public key of the leaf is on the curve P-256.
     case leafKey

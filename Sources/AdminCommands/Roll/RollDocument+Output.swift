@@ -20,7 +20,7 @@ extension RollDocument {
         ])
         var blocks = [record]
         if let transitions, !transitions.isEmpty { blocks.append(transitions.table(isPlan: dryRun == true)) }
-        if dryRun == true, let nextKeyGeneration { blocks.append(.text("would \(nextKeyGeneration)")) }
+        if dryRun == true, let nextKeyGenerationText { blocks.append(.text("would \(nextKeyGenerationText)")) }
         for key in generatedKeyPairs ?? [] {
             blocks.append(
                 .text(
@@ -30,8 +30,9 @@ extension RollDocument {
         return blocks
     }
 
-    /// What finishing the roll generates, such as `generate 1 key pair with its CSR for the next roll`; nil if nothing.
-    var nextKeyGeneration: String? {
+    /// Says how many key pairs `roll finish` generates, as in `generate 1 key pair with its CSR for the next roll`; nil
+    /// if it generates none.
+    var nextKeyGenerationText: String? {
         guard let nextKeyPairs, nextKeyPairs > 0 else { return nil }
         return
             "generate \(nextKeyPairs.counted("key pair with its CSR", "key pairs with their CSRs")) for the next roll"
@@ -43,7 +44,9 @@ extension RollDocument {
             rows: rolls.map {
                 [
                     Cell($0.rollId), Cell($0.merchantIdentifier), Cell($0.algorithm), Cell(rollState: $0.state),
-                    Cell(time: $0.since), Cell($0.waitingFor), Cell($0.next ?? $0.reason),
+                    Cell(time: $0.since), Cell($0.waitingFor),
+                    // A roll that has ended has no next step, so the column shows why the roll ended.
+                    Cell($0.next ?? $0.reason),
                 ]
             }, details: ["ROLL", "SINCE (UTC)", "ALGORITHM"])
     }

@@ -6,8 +6,10 @@ import WireAPI
 struct RollStatus: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the state of each roll, its next step, and who must take that step.",
-        discussion:
-            "With a merchant, lists all rolls of the merchant, newest first; otherwise the open rolls of all merchants.",
+        discussion: """
+            With a merchant, lists all rolls of the merchant, newest first; otherwise the open rolls of all merchants. \
+            For a roll that has ended, the column NEXT shows why it ended.
+            """,
         examples: [
             "roll status",
             "roll status merchant.com.example",

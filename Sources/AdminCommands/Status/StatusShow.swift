@@ -93,8 +93,8 @@ struct StatusShow: AsyncParsableCommand {
         }
     }
 
-    /// The exit status for an error. It is 2 (critical) if the daemon can't use its database or its keys, otherwise 3
-    /// (unknown).
+    /// The exit status for an error. It is 2 (critical) if the daemon can't use its database or a key, or has an
+    /// internal error; otherwise 3 (unknown).
     private static func status(of error: any Error) -> Int32 {
         guard case .refused(let refusal) = error as? ClientError else { return 3 }
         return ["storeUnavailable", "keyDamaged", "internalError"].contains(refusal.code) ? 2 : 3

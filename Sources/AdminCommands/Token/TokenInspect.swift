@@ -30,11 +30,11 @@ struct TokenInspect: AsyncParsableCommand {
     }
 }
 
-/// Whether the daemon has the key pair that a token is encrypted to, if the daemon can be asked.
+/// Whether the daemon has the key pair that a token is encrypted to; `unknown` if the daemon did not say.
 enum StoredKey {
     case found(Response<KeyDocument>)
     case notStored
-    /// The daemon could not be asked, for this reason.
+    /// The daemon could not be reached, or refused the request, for this reason.
     case unknown(String)
 
     init(of hash: PublicKeyHash, _ global: GlobalOptions) async throws {

@@ -29,8 +29,8 @@ extension BackupVerificationDocument {
 extension BackupCoverageDocument {
     init(_ coverage: BackupCoverage) {
         self.init()
-        lastVerified = coverage.lastVerified
-        file = coverage.lastVerifiedPath
+        lastVerified = coverage.newestVerifiedCreatedAt
+        file = coverage.newestVerifiedPath
         verifiedInFuture = coverage.verifiedInFuture
         merchantsWithoutBackup = coverage.merchantsAwaitingBackup
         withoutBackup = coverage.firstMerchantsAwaitingBackup

@@ -46,8 +46,9 @@ extension AdminHandlers {
         return try RESTResponse(page).withLogFields(merchant: merchant)
     }
 
-    /// Lists the key pairs whose publicKeyHash begins with a prefix, all key pairs in one state, or the active key
-    /// pairs, of one state or of all, whose certificate expires before a time.
+    /// Lists key pairs. The query selects them in one of three ways: `prefix` by the beginning of their publicKeyHash;
+    /// `state` by their state; `endingBefore` those active key pairs whose certificate expires before a time. Only
+    /// `endingBefore` can be combined with `state`.
     func findKeys(_ call: RESTCall) async throws -> RESTResponse {
         if let time = try call.query.value("endingBefore", as: Timestamp.self) {
             guard call.query["prefix"] == nil else {

@@ -48,7 +48,7 @@ package final class GatewaySession: Sendable {
             }
         } catch let failure as OutboundFailure {
             guard let url = request.url else { throw failure }
-            // If the server's certificate is not trusted, this connects again to find out why.
+            // If the server's certificate is not trusted, `explained` connects again to find out why.
             throw await client.explained(failure, url: url)
         } catch {
             throw .unreachable(.other("\(error)"))

@@ -6,7 +6,7 @@ import Vocabulary
 /// the daemon is killed.
 struct BackupDrafts {
     private let store: any DaemonStore
-    /// The name of the value in `daemon_facts` that holds the draft's path.
+    /// The name under which the store holds the draft's path, see ``DaemonStateReading/daemonValue(_:)``.
     private let valueName: String
 
     /// - Parameter node: the name of this daemon among the daemons on a PostgreSQL database; nil on SQLite.

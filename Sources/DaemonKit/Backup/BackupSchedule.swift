@@ -75,7 +75,9 @@ struct BackupSchedule: RecurringTask {
             // existing backups would have a time in the future.
             coverage = try await operations.backupCoverage(at: confirmedTime.reading().latest)
             // A time in the future is from a wrong clock, and is ignored so that it does not delay the next backup.
-            if let last = coverage.lastVerified, last <= clock.now, last.adding(settings.interval) > clock.now {
+            if let last = coverage.newestVerifiedCreatedAt, last <= clock.now,
+                last.adding(settings.interval) > clock.now
+            {
                 return min(Self.pause(until: last.adding(settings.interval), clock.now), maximumPause)
             }
             let began = clock.uptime
@@ -126,7 +128,7 @@ struct BackupSchedule: RecurringTask {
     /// than four. If there is no verified backup, or if its age is unknown, the time since the daemon's start is used
     /// instead. An unknown age is at least a warning.
     private func reportAge(of coverage: BackupCoverage, _ settings: BackupSettings) async {
-        let last = coverage.lastVerified
+        let last = coverage.newestVerifiedCreatedAt
         let since = last ?? startedAt
         let now = clock.now
         let isAgeUnknown = last == nil && coverage.hasVerifiedBackup

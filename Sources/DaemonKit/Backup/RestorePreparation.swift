@@ -36,7 +36,8 @@ struct RestorePreparation {
     let clock: any WallClock
 
     /// - Parameter draft: the path of the copy.
-    /// - Throws: `backupFailed` if the verification failed; other errors if the copy cannot be used.
+    /// - Throws: `backupFailed` if no master key opens the copy, or if the verification failed and ``acceptsFindings``
+    ///   is false; other errors if the copy cannot be used.
     func run(on draft: String, replacing old: OldDatabase) async throws -> Result {
         var changes = RevertedChanges.unknown("the backup failed verification")
         let verification = try await BackupVerification(masterKeys: masterKeys, clock: clock).run(
@@ -59,7 +60,7 @@ struct RestorePreparation {
                 try WaitingTimesAfterRestore.restart(at: clock.now, exported: reverted.exportedKeys, in: $0)
             }
             // Also copies the write-ahead log into the database file, because only that file is put in place.
-            try await copy.eraseRemovedBytes()
+            try await copy.eraseCopiesOfDestroyedSecrets()
         }
         guard acceptsFindings || verification.findings.isEmpty else {
             throw MerchantError(

@@ -8,9 +8,9 @@ enum StoreCopyAdvice {
     /// - Parameter settings: the path of the settings of the daemon that gets the data.
     static func steps(from: Settings, to: Settings, settings: String) -> [String] {
         // With PostgreSQL, the daemon refuses to start if its state directory contains a SQLite database.
-        let blocker = to.store.postgresql != nil && FileStatus(of: to.databasePath) != nil
+        let mustMoveDatabase = to.store.postgresql != nil && FileStatus(of: to.databasePath) != nil
         let move =
-            blocker
+            mustMoveDatabase
             ? [
                 "move \(to.databasePath) and \(to.claimsPath), each with its '-wal' and '-shm' if there is one, to another directory"
             ] : []

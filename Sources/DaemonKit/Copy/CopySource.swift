@@ -68,7 +68,7 @@ struct CopySource {
             }
             return found
         }
-        let (audit, facts, tables) = (try table("audit"), try table("daemon_facts"), tables)
+        let (audit, daemonValues, tables) = (try table("audit"), try table("daemon_values"), tables)
         guard let head = try tables.auditHead(in: audit) else {
             throw SettingsError(
                 "\(name) contains no audit record, so no daemon has used it and there is nothing to copy; name the settings of the daemon that has the data with --from"
@@ -80,7 +80,7 @@ struct CopySource {
         }
         observation.server?.lostTransactions = try seen.flatMap(difference)
         observation.auditComparison = try await observer.compareAudit(
-            restoredFrom: tables.text(StartOperations.restoreValueName, in: facts), headInDatabase: head,
+            restoredFrom: tables.text(StartOperations.restoreValueName, in: daemonValues), headInDatabase: head,
             observation.lockFile, difference: difference)
         warnings = try Self.warnings(of: observation)
         self.audit = audit
@@ -160,10 +160,12 @@ extension TableReading {
         try rows(of: table, after: nil, limit: 100_000)
     }
 
-    /// The value of a row of `daemon_facts`; nil if there is no such row.
-    fileprivate func text(_ name: String, in facts: CopiedTable) throws -> String? {
-        guard let nameIndex = facts.index(of: "name"), let valueIndex = facts.index(of: "value") else { return nil }
-        for row in try allRows(of: facts) {
+    /// The value of a row of `daemon_values`; nil if there is no such row.
+    fileprivate func text(_ name: String, in daemonValues: CopiedTable) throws -> String? {
+        guard let nameIndex = daemonValues.index(of: "name"), let valueIndex = daemonValues.index(of: "value") else {
+            return nil
+        }
+        for row in try allRows(of: daemonValues) {
             if case .text(name) = row[nameIndex], case .text(let value) = row[valueIndex] { return value }
         }
         return nil

@@ -26,15 +26,15 @@ protocol CopyTarget {
     ///
     /// - Parameters:
     ///   - store: the open store.
-    ///   - fact: what the next start records in the audit.
-    func finish(_ store: any DaemonStore, storing fact: CopyFact) async throws
+    ///   - value: what the next start records in the audit.
+    func finish(_ store: any DaemonStore, storing value: DaemonValue) async throws
 
     /// Makes the next run copy everything again, because the copy failed its verification.
     func discard() throws
 }
 
-/// A value of the table `daemon_facts`.
-typealias CopyFact = (name: String, value: String)
+/// A named text that the daemon stores about itself: a row of the table `daemon_values`.
+typealias DaemonValue = (name: String, value: String)
 
 struct PostgresCopyTarget: CopyTarget {
     let name: String
@@ -67,10 +67,10 @@ struct PostgresCopyTarget: CopyTarget {
 
     func close(_ store: any DaemonStore) { (store as? PostgresStore)?.close() }
 
-    func finish(_ store: any DaemonStore, storing fact: CopyFact) throws {
+    func finish(_ store: any DaemonStore, storing value: DaemonValue) throws {
         close(store)
         try locks.requireNoDaemon()
-        try copy.finish(storing: fact)
+        try copy.finish(storing: value)
     }
 
     func discard() throws { try copy.discard() }
@@ -83,7 +83,8 @@ struct SQLiteCopyTarget: CopyTarget {
     private let locks: CopyLocks
     private let clock: any WallClock
 
-    /// - Throws: ``SettingsError`` if a daemon uses the state directory, or if it contains a database.
+    /// - Throws: ``SettingsError`` if a daemon uses the state directory, if the directory contains a database, or if a
+    ///   restore into it was interrupted.
     init(_ settings: Settings, mark: UnfinishedCopyMark, clock: any WallClock, durability: Durability) throws {
         name = "the SQLite database \(settings.databasePath)"
         try StateDirectory.prepare(settings.stateDirectory)
@@ -129,10 +130,10 @@ struct SQLiteCopyTarget: CopyTarget {
 
     func close(_ store: any DaemonStore) { try? (store as? SQLiteStore)?.close() }
 
-    func finish(_ store: any DaemonStore, storing fact: CopyFact) async throws {
-        try await store.write { try $0.setDaemonValue(fact.name, fact.value) }
+    func finish(_ store: any DaemonStore, storing value: DaemonValue) async throws {
+        try await store.write { try $0.setDaemonValue(value.name, value.value) }
         // Also copies the write-ahead log into the database file, because only that file is put in place.
-        try await store.eraseRemovedBytes()
+        try await store.eraseCopiesOfDestroyedSecrets()
         try (store as? SQLiteStore)?.close()
         for draft in [claimsDraft, databaseDraft] {
             for suffix in ["-wal", "-shm"] {

@@ -91,7 +91,7 @@ extension Diagnosis {
         if let finding = backups.finding(by: settings.backupPolicy, at: clock.now) {
             return note("backups", finding.severity == .critical ? .failure : .warning, finding.detail)
         }
-        guard let lastVerified = backups.lastVerified else {
+        guard let newestVerifiedCreatedAt = backups.newestVerifiedCreatedAt else {
             return note(
                 "backups", .warning,
                 backups.verifiedInFuture.map {
@@ -101,8 +101,8 @@ extension Diagnosis {
         note(
             "backups", backups.merchantsAwaitingBackup == 0 ? .success : .warning,
             backups.merchantsAwaitingBackup == 0
-                ? "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of all merchants are in verified backups"
-                : "the last verified backup was created at \(lastVerified.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup.counted("merchant")) are in no verified backup"
+                ? "the last verified backup was created at \(newestVerifiedCreatedAt.rfc3339); the newest keys of all merchants are in verified backups"
+                : "the last verified backup was created at \(newestVerifiedCreatedAt.rfc3339); the newest keys of \(backups.merchantsAwaitingBackup.counted("merchant")) are in no verified backup"
         )
     }
 

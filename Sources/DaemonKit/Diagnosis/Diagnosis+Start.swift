@@ -19,11 +19,11 @@ extension Diagnosis {
         guard let prepared else { return note(name, .failure, "would be refused because of the settings") }
         var findings = PreparationFindings()
         _ = await StartCheck(prepared: prepared, masterKeyChecking: .skipped).run(&findings)
-        func isKnown(_ text: String) -> Bool { checks.contains { $0.detailWithCode == text } }
-        for warning in findings.warnings where !isKnown(warning) { note(name, .warning, warning) }
-        let unknown = findings.problems.filter { !isKnown($0) }
-        for problem in unknown { note(name, .failure, problem) }
-        guard unknown.isEmpty else { return }
+        func isReported(_ text: String) -> Bool { checks.contains { $0.detailWithCode == text } }
+        for warning in findings.warnings where !isReported(warning) { note(name, .warning, warning) }
+        let newProblems = findings.problems.filter { !isReported($0) }
+        for problem in newProblems { note(name, .failure, problem) }
+        guard newProblems.isEmpty else { return }
         let hasKey = !checks.contains { $0.name == Self.masterKeyCheck && $0.outcome == .failure }
         guard findings.problems.isEmpty, hasKey else {
             return note(name, .failure, "would be refused because of the failures above")

@@ -1,7 +1,8 @@
 import MerchantCore
 import MerchantOperations
 
-/// The findings about the store and from the daemon's services. `status` and the health route report these and others.
+/// The findings about the store, and those in ``ActiveFindings``. `status` and the health route also report other
+/// findings.
 struct DaemonHealth: Sendable {
     private static let whatStillWorks =
         "the daemon still answers requests for keys and decrypts tokens if the database can be read"

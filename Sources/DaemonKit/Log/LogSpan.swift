@@ -6,7 +6,7 @@ package import Tracing
 
 /// A span of ``LogTracer``.
 package final class LogSpan: Span {
-    /// The identifiers of a span, in the context of its child spans.
+    /// The identifiers of a span. Its child spans read them from their context.
     private struct Identity: Sendable {
         let traceId: String
         let spanId: String

@@ -42,7 +42,7 @@ import Vocabulary
 /// The daemon changes no file if the rotation has `--data-key-only`, or if the operator supplied the new master key: in
 /// a credential, by a command, or in the file of the setting `master-key`, with the old key in `master-key.previous`.
 /// The rotation then has the same states in the database. The transaction that stores e also records whether the daemon
-/// created B.
+/// created B in `next`.
 ///
 /// If several daemons use the database, only a rotation that changes no file is possible, and every daemon must have
 /// the master key that seals e before the rotation begins. The leader performs the rotation. It re-encrypts only when
@@ -62,7 +62,7 @@ final class MasterKeyRotation: MasterKeyRotating, Service {
     private let logger: Logger
     /// Whether a request is starting a rotation. Further requests are refused meanwhile.
     private let isStarting = Atomic(false)
-    /// Wakes ``rotateWhenRequested()`` when a request has started a rotation.
+    /// Wakes ``rotateWhenRequested()`` when a request has started a rotation, or has found one in progress.
     private let (requests, requestContinuation) = AsyncStream.makeStream(
         of: Void.self, bufferingPolicy: .bufferingNewest(1))
 

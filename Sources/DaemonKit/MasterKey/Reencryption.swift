@@ -8,8 +8,8 @@ import Vocabulary
 /// 1. Waits until every other daemon on the database has loaded the new data key and seals under it.
 /// 2. Re-encrypts the private keys and the account numbers of merchant tokens under the new data key.
 /// 3. Erases the old data key.
-/// 4. If the daemon created the new master key for this rotation, puts the new master key's file in the place of the
-///    old one, and erases the old one.
+/// 4. If the daemon created the new master key in the file with the suffix `.next`, gives this file the name of the old
+///    master key's file, and erases the old master key.
 struct Reencryption: Sendable {
     /// How many private keys or account numbers are re-encrypted in one transaction. Other changes wait a few
     /// milliseconds for such a transaction.
@@ -190,8 +190,9 @@ struct Reencryption: Sendable {
         try await store.eraseCopiesOfOldKeys(after: rotation)
         let rows = try store.dataKeys()
         let dataKey = rows.last { $0.identifier == rotation.dataKeyIdentifier }
-        // The daemon replaces the master key's file only if it created the new master key, or if the file with the
-        // suffix `.next` beside it contains the new master key. See ``MasterKeyRotation`` and `MasterKeyFile`.
+        // The daemon replaces the master key's file only if the database records that the daemon created the new master
+        // key in the file with the suffix `.next`, or if that file contains this key. See ``MasterKeyRotation`` and
+        // `MasterKeyFile`.
         if rotation.replacesMasterKey, let file = settings.current.file, let needed = dataKey?.masterKeyIdentifier,
             try await store.generatedMasterKey() == needed || file.hasNext(needed)
         {

@@ -54,7 +54,7 @@ final class RotationStatus: Sendable {
         }
     }
 
-    /// Removes what ``reportWaiting(for:)`` has reported.
+    /// Removes the blocker that ``reportWaiting(for:)`` has reported.
     func reportNotWaiting() {
         let wasWaiting = waitingSince.withLock { since in
             defer { since = nil }
@@ -63,7 +63,8 @@ final class RotationStatus: Sendable {
         if wasWaiting { currentBlocker.withLock { $0 = nil } }
     }
 
-    /// Removes what this daemon has reported about a rotation, because another daemon performs it.
+    /// Removes what this daemon has reported about a rotation, because another daemon performs it. Still warns of a new
+    /// master key that no rotation has used yet.
     func reportPerformedByOther() {
         currentBlocker.withLock { $0 = nil }
         updateFindingOfUnusedMasterKey()

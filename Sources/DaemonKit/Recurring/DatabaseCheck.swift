@@ -30,8 +30,8 @@ struct DatabaseCheck: RecurringTask {
         } catch { audit.report(error, checking: "the database file") }
     }
 
-    /// Reports rows that another program has changed. Operations refuse an altered key; an altered access works until an
-    /// admin revokes it.
+    /// Reports rows that another program has changed. Operations refuse an altered key. An altered access works until
+    /// an admin revokes it.
     private func checkRows() async {
         do {
             for found in try await store.inconsistentContent() {

@@ -2,9 +2,10 @@ import Logging
 import MerchantCore
 import MerchantOperations
 
-/// Records refused requests of decryptors in the audit. Each round that finds refusals doubles the pause before the
-/// next round, from 3 up to 60 seconds, so that no caller can fill the audit. A crash loses the refusals since the last
-/// round.
+/// Records in the audit the requests that were refused because the caller lacks a permit.
+///
+/// Each round that finds refusals doubles the pause before the next round, from 3 up to 60 seconds, so that no caller
+/// can fill the audit. A crash loses the refusals since the last round.
 struct RefusalRecording: RecurringTask {
     static let shortestPause = Duration.seconds(3)
     private static let longestPause = Duration.seconds(60)

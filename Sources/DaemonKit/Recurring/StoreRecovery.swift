@@ -12,7 +12,8 @@ struct StoreRecovery: RecurringTask {
     let servers: ServerReadiness
     let activeFindings: ActiveFindings
     let logger: Logger
-    /// Whether the reserve was filled once. The first fill waits until the daemon listens on its sockets.
+    /// Whether the reserve was filled once. The first fill waits until the daemon listens on its sockets, but at most 2
+    /// seconds.
     private var didFillReserve = false
     private var isLockFailureLogged = false
 
@@ -32,6 +33,8 @@ struct StoreRecovery: RecurringTask {
         if !didFillReserve {
             try await reserve.fill(onceReady: servers)
             didFillReserve = true
+        } else {
+            reserve.fill()
         }
         checkDiskSpace()
         if case .impaired = store.health, await TrialWrite(store).run() {
@@ -42,7 +45,6 @@ struct StoreRecovery: RecurringTask {
     }
 
     private func checkDiskSpace() {
-        reserve.fill()
         guard let space = DiskSpace(of: reserve.directory), let shortage = space.shortage(in: reserve.directory) else {
             return activeFindings.clear(.diskNearlyFull)
         }

@@ -8,7 +8,7 @@ import Vocabulary
 
 /// Compares settings that a reload has read with those in force, and decides which of them take effect.
 struct SettingsComparison {
-    /// Settings whose values may contain a secret, such as an argument of a command. A response never contains them.
+    /// Whether a value may contain a secret, such as an argument of a command. A response never contains such a value.
     ///
     /// - Parameter name: the name of an entry, such as `events.webhooks.0.url`. The URL of a webhook can contain a
     ///   token.
@@ -22,7 +22,9 @@ struct SettingsComparison {
 
     /// What the daemon read when it started.
     let start: PreparedStart
+    /// The values in force before the reload.
     let former: ReloadableSettings
+    /// What the reload has read.
     let read: PreparedStart
 
     private let inForce: SettingTexts
@@ -136,7 +138,7 @@ struct SettingsComparison {
         return (former.map(\.name) + added).compactMap { entry in
             let before = former.first { $0.name == entry }?.value
             let after = new.first { $0.name == entry }?.value
-            // A new entry of a list may have fields without a value, as an entry that does not exist.
+            // A field that a new entry of a list leaves unset has the value `-`. This is not a change.
             let hasChanged = (before ?? SettingInForce.noValue) != (after ?? SettingInForce.noValue)
             return hasChanged ? change(entry, before, to: after) : nil
         }

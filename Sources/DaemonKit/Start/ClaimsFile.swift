@@ -35,9 +35,9 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
 
     /// Tries again to open the file. May wait for seconds. Only one caller at a time may call this.
     ///
-    /// A file that existed when the daemon started is not replaced by an empty one, because tokens that were claimed
-    /// could then be claimed again. So if somebody moves an unusable file away, only a restart creates a new one, and reports that
-    /// the claims are missing.
+    /// If the file existed when the daemon started, this method never creates a new file: the tokens that are claimed
+    /// in the old file could then be claimed again. If an operator moves an unusable file away, only a restart of the
+    /// daemon creates a new file. The daemon then reports that claims are missing.
     ///
     /// - Parameter opened: called with the open file, before a claim can be stored in it. Not called if this call did
     ///   not open the file.
@@ -60,27 +60,28 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
     }
 
     private static func open(_ path: String, _ clock: some WallClock, _ lock: InstanceLock) throws -> ClaimStore {
-        try requireFileOfLog(at: path, lock.previousContent)
+        try refuseFileOlderThanLog(at: path, lock.previousContent)
         return try ClaimStore.open(path: path, clock: clock, observer: lock)
     }
 
-    /// Refuses a file that is an older copy of the file for which SQLite wrote the log. SQLite would apply the log to
-    /// this copy, and so lose claims or damage the file.
+    /// Refuses the file if its write-ahead log was written for a newer version of the file, as after an operator has
+    /// put back an older copy of the file alone. SQLite would apply the log to the older copy, and so lose claims or
+    /// damage the file.
     ///
     /// - Throws: `storeUnavailable`.
-    private static func requireFileOfLog(at path: String, _ lastRun: LockFileContent) throws {
+    private static func refuseFileOlderThanLog(at path: String, _ lockFile: LockFileContent) throws {
         guard
-            let expected = lastRun.claimExpectedInFile(besideLog: DatabaseInspection.logGeneration(of: path)),
+            let expected = lockFile.claimExpectedInFile(besideLog: DatabaseInspection.logGeneration(of: path)),
             ClaimStore.lacks(expected, inFileAlone: path)
         else { return }
         throw MerchantError(
             .storeUnavailable,
-            "it is older than its write-ahead log: it lacks claim \(expected.id), which it contained before SQLite started this log; stop the daemon and put back the file that belongs to the log; only if that file is lost, move this file and its log away"
+            "it is older than its write-ahead log: it lacks claim \(expected.id), which was stored before SQLite started this log; stop the daemon and put back the newer file; only if the newer file is lost, move this file and its log away"
         )
     }
 
-    /// Checks whether the daemon could open the file; used by `config check` and `diagnose`. Changes nothing. A daemon
-    /// may run meanwhile.
+    /// Checks that the daemon could open the file, for `config check` and `diagnose`. Changes nothing, and may be
+    /// called while a daemon runs.
     ///
     /// - Parameter wholeContent: whether to read the whole file and search it for damage.
     /// - Throws: ``MerchantError`` `storeUnavailable`.
@@ -89,7 +90,7 @@ final class ClaimsFile: ClaimLedger, NonceLedger {
         let log = FileStatus(of: "\(path)-wal")
         guard FileStatus(of: path) != nil || (log?.size ?? 0) > 0 else { return }
         if !InstanceLock.isDirectoryLocked(settings.stateDirectory) {
-            try requireFileOfLog(at: path, InstanceLock.content(ofFile: settings.lockPath))
+            try refuseFileOlderThanLog(at: path, InstanceLock.content(ofFile: settings.lockPath))
         }
         try ClaimStore.inspect(path: path, wholeContent: wholeContent)
     }

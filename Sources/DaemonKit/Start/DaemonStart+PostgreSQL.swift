@@ -107,7 +107,7 @@ extension DaemonStart {
         }
     }
 
-    /// Logs a notice of the server, such as a warning that the role must not vacuum a table.
+    /// Logs a notice of the server, such as a warning that the role lacks the permission to vacuum a table.
     private var logNotice: @Sendable (_ severity: String, _ sqlState: String, _ message: String) -> Void {
         { [logger] severity, sqlState, message in
             logger.log(

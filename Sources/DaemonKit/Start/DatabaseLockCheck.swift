@@ -11,7 +11,7 @@ struct DatabaseLockCheck {
 
     init(stateDirectory: String) { self.stateDirectory = stateDirectory }
 
-    /// Waits for the end of the lock as long as a start does. The wait is the same for all files.
+    /// Waits for the end of the lock, at most as long as a start does. The calls for all files share this time.
     ///
     /// - Returns: the process that holds the lock, for messages; nil if no process other than the daemon of the state
     ///   directory holds it.
@@ -32,8 +32,8 @@ struct DatabaseLockCheck {
         return isDaemon(process) ? nil : process
     }
 
-    /// Whether the process may be a daemon. Compares its name, because its identifier in the lock file can be one of
-    /// another namespace. A process of another namespace may have no identifier in this one.
+    /// Whether the process may be a daemon. Checks the name of the process, because the identifier in the lock file may
+    /// belong to another PID namespace. Also true for a process without an identifier or name in this namespace.
     private func isDaemon(_ process: Int32) -> Bool {
         guard process != 0, let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8) else {
             return true

@@ -119,7 +119,8 @@ final class InstanceLock: Sendable {
 
     static func path(inDirectory path: String) -> String { "\(path)/merchantkeyd.lock" }
 
-    /// The process identifier of the daemon that uses a state directory; nil if no daemon uses it.
+    /// The process identifier of the daemon that uses a state directory; nil if no daemon uses the directory, or if the
+    /// daemon's lock file was moved away or cannot be read.
     static func holder(ofDirectory path: String) -> pid_t? {
         let file = open(Self.path(inDirectory: path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return nil }

@@ -65,7 +65,7 @@ struct ListenAddressCheck {
         let problem = problem(failure.text)
         switch failure.errorNumber {
         case EADDRINUSE:
-            // Without a start, the program that uses the port may be the daemon itself: see ``findUsed(_:except:_:)``.
+            // During a check or a reload, the daemon itself may use the port: see ``findUsed(_:except:_:)``.
             if purpose == .start { findings.refuse(inUseProblem(failure.text)) }
         case EACCES:
             let text =

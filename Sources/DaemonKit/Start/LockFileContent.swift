@@ -54,8 +54,8 @@ package struct LockFileContent: Equatable, Sendable {
     /// listens. `config check` must not report them as used by another program.
     package var listeners: [String] = []
     /// The number of the last daemon's run on a PostgreSQL database; nil if the machine was restarted since, or if the
-    /// file was copied from another machine. The next daemon with this state directory replaces that run at once,
-    /// because only one process at a time has the lock file.
+    /// file was copied from another machine. The next daemon with this state directory replaces that run without
+    /// waiting for its lease, because the process of that run has ended: it no longer holds the lock.
     package var nodeRun: Int64?
 
     package init(expectsLog: Bool = false, wasClosedWithoutLog: Bool = false) {

@@ -5,7 +5,8 @@ package import LocalSocket
 /// Startup, reload, `config check` and `diagnose` all use this type, so that they accept the same settings.
 package struct PreparedStart: Sendable {
     package enum Purpose: Hashable, Sendable {
-        /// This process will serve. A command that prints the master key runs later, when the database is open.
+        /// This process will serve. A command that prints a master key is not run here: the start runs the command
+        /// later, when the database is open.
         case start
         /// This process only checks the settings, possibly while a daemon runs, or it is the running daemon and
         /// reloads its settings.

@@ -83,8 +83,8 @@ extension DaemonSockets {
         if !problems.isEmpty { throw SettingsError(problems: problems) }
     }
 
-    /// Warns of each socket on which a process listens, for a check during which a daemon may run. It may be systemd,
-    /// which passes the socket to the daemon.
+    /// Warns of each socket on which a process listens, for a check during which a daemon may run. The process may be
+    /// systemd, which passes the socket to the daemon.
     ///
     /// - Parameter daemonSockets: the sockets on which the daemon of the state directory listens.
     func checkFree(in stateDirectory: String, except daemonSockets: [String], _ findings: inout PreparationFindings) {

@@ -28,7 +28,7 @@ package struct StartFinding: Equatable, Sendable {
         case masterKeyMissing
         /// The master key does not open the database.
         case masterKeyRejected
-        /// The master key file exists, but the database does not.
+        /// The master key file exists, but the database does not, or on PostgreSQL is empty.
         case masterKeyWithoutDatabase
         /// `audit.head.file` contains no head to compare the database with.
         case noShippedHead

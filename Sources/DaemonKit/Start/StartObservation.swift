@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// What a start of the daemon, `config check` or `diagnose` finds in the state directory. ``findings`` lists the
-/// problems.
+/// What a start of the daemon, `config check` or `diagnose` finds in the state directory, and on PostgreSQL in the
+/// database. ``findings`` lists the problems.
 package struct StartObservation: Equatable, Sendable {
     /// The file that a path names. A symbolic link is not followed.
     package struct File: Equatable, Sendable {

@@ -72,7 +72,8 @@ struct StoreCheck {
         return try decide(&forecast, content, path, &findings, readAgain: readContent)
     }
 
-    /// The daemon starts without its claims file, but then refuses payments.
+    /// The daemon starts without its claims file, but then refuses requests that must record a claim. So a problem is
+    /// only a warning.
     private func checkClaims(_ findings: inout PreparationFindings) async throws {
         let path = settings.claimsPath
         if let holder = try await locks.holder(of: path) {
@@ -104,7 +105,7 @@ struct StoreCheck {
         return try decide(&forecast, content, name, &findings, readAgain: readContent)
     }
 
-    /// Reports what a start with a database without data keys would find.
+    /// Reports what a start would find if there is no database, or one without data keys.
     ///
     /// - Returns: `description`.
     private func checkEmpty(
@@ -160,10 +161,10 @@ struct StoreCheck {
     private enum Keys: Equatable {
         case open
         case doNotFit(String)
-        /// This process cannot load all keys, and those that it can load do not open the database.
+        /// This process did not load all keys, and those that it loaded do not open the database.
         case mayFit(String)
-        /// No key was tried: the caller checks the master key itself, or this process cannot load it, which another
-        /// check reports.
+        /// No key was tried: the caller checks the master key itself, the command that prints it was not run, or
+        /// another check reports that this process cannot load it.
         case unknown
         /// A key could not be loaded, or another error happened.
         case failed(String)
@@ -199,7 +200,8 @@ struct StoreCheck {
         return true
     }
 
-    /// Reports the findings for which a start is refused. If there is none, warns of those with which the daemon starts.
+    /// Reports the findings for which a start is refused. If there is none, reports those with which the daemon starts,
+    /// as warnings or notes.
     private func report(_ forecast: StartForecast, _ findings: inout PreparationFindings) {
         guard !refuse(forecast, &findings),
             case .open(let losses, let warnings) = StartDecision(

@@ -38,7 +38,7 @@ struct SQLiteBackend: StoreBackend {
 
     var livenessParts: [LivenessCheck.Part] { [LivenessCheck.Part("database", ask: StoreProbe(store: store).ask)] }
 
-    func eraseIfDue() async throws { try await store.eraseRemovedBytesIfDue() }
+    func eraseIfDue() async throws { try await store.eraseCopiesOfDestroyedSecretsIfDue() }
 
     func leases(_ parts: DaemonParts) -> [any Service] { [] }
 

@@ -10,7 +10,8 @@ protocol StoreBackend: Sendable {
     /// Creates and verifies backups.
     var backups: any BackupManaging { get }
     var metrics: [any MetricsSource] { get }
-    /// While this lease is valid, this daemon is the leader: it does the work that only one of several daemons must do.
+    /// While this lease is valid, this daemon is the leader: it does the work that only one of the daemons on a
+    /// database may do.
     var leaderLease: Lease { get }
     /// The parts that must respond, or else the watchdog makes systemd restart the daemon.
     var livenessParts: [LivenessCheck.Part] { get }

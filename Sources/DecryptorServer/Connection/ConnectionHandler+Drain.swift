@@ -11,21 +11,21 @@ extension ConnectionHandler {
         timers.setGrace(
             context.eventLoop.assumeIsolated().scheduleTask(in: environment.limits.idleGrace) {
                 guard self.hasNothingOutstanding, !self.timers.awaitsArrival else { return }
-                // A request that arrives before this call is answered. Then the connection closes.
-                self.stopReceiving(context)
+                // If a request has arrived before this call, it is still answered, and then the connection closes.
+                self.stopReceivingAndCheckUnread(context)
             })
     }
 
     /// Whether the server is shutting down, every request has its response, and no bytes of another request are unread.
     /// The check also stops receiving, so the client cannot send another request afterwards.
     func isLastOfDrain(_ context: ChannelHandlerContext) -> Bool {
-        isDraining && hasNothingOutstanding && !stopReceiving(context)
+        isDraining && hasNothingOutstanding && !stopReceivingAndCheckUnread(context)
     }
 
     /// - Returns: whether bytes that the client has sent are unread.
     @discardableResult
-    private func stopReceiving(_ context: ChannelHandlerContext) -> Bool {
-        do { return try context.pipeline.syncOperations.stopReceiving() ?? false } catch {
+    private func stopReceivingAndCheckUnread(_ context: ChannelHandlerContext) -> Bool {
+        do { return try context.pipeline.syncOperations.stopReceivingAndCheckUnread() ?? false } catch {
             context.close(promise: nil)
             return false
         }

@@ -11,9 +11,9 @@ import Tracing
 /// Handles one connection: receives requests from the codec and writes the responses in the order of the requests.
 ///
 /// If a request is handled on the event loop and no earlier response is outstanding, its response is written
-/// immediately. The responses of one read are flushed together. All other responses wait in a ``ResponseQueue``. While
-/// too many responses are outstanding, or the client does not read its responses, the handler reads nothing more.
-/// ``ConnectionHandler/Timers`` enforces the time limits.
+/// immediately, unless the server is shutting down. The responses of one read are flushed together. All other responses
+/// wait in a ``ResponseQueue``. While too many responses are outstanding, or the client does not read its responses,
+/// the handler reads nothing more. ``ConnectionHandler/Timers`` enforces the time limits.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer

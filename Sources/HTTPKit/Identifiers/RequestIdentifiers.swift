@@ -11,7 +11,8 @@ package final class RequestIdentifiers: Sendable {
     package let trace: TraceContext?
 
     /// - Parameters:
-    ///   - requestId: the identifier that the server uses for the request: the client's, or one of its own.
+    ///   - requestId: the identifier that the server uses for the request: the client's, or one that the server
+    ///     generated.
     ///   - given: the identifiers that the client gave; nil if it gave none.
     package init(requestId: String, given: RequestIdentifiers?) {
         self.requestId = requestId

@@ -66,9 +66,9 @@ package struct CertificateIssuers: Hashable, Sendable {
     /// Returns the certificates of the CAs between a certificate and its root, the certificate's issuer first. A TLS
     /// client sends them with its own certificate.
     ///
-    /// - Parameter der: the certificate in DER. The returned certificates are in DER, too.
-    ///
     /// This method compares names and verifies signatures. It does not decide whether the certificate is trusted.
+    ///
+    /// - Parameter der: the certificate in DER. The returned certificates are in DER, too.
     func intermediates(above der: [UInt8]) -> [[UInt8]] {
         var path: [Certificate] = []
         var last = try? Certificate(derEncoded: der)

@@ -22,7 +22,8 @@ package final class UsageInformationHook: UsageInformationSource {
         self.timeLimit = timeLimit
         var configuration = OutboundClient.Configuration()
         configuration.connectTimeout = .seconds(5)
-        // This timeout is shorter than the idle timeout of common servers.
+        // Shorter than the idle timeout of common servers, so that no request is sent on a connection that the server
+        // is about to close.
         configuration.idleTimeout = .seconds(1)
         configuration.connectionsPerHost = Self.concurrentCalls
         configuration.responseBody = .collect(upTo: Self.largestResponse)

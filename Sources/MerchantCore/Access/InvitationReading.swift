@@ -6,8 +6,8 @@ package protocol InvitationReading {
     func invitation(_ identifier: InvitationIdentifier) throws -> Invitation?
     /// The invitation whose secret has this identifier. Also finds a used, expired or revoked invitation.
     func invitation(secretIdentifier: String) throws -> Invitation?
-    /// Invitations of one merchant or, with nil, of all merchants; also used, expired and revoked ones. Newest first,
-    /// starting after `cursor`; with the newest if `cursor` is nil or names no invitation.
+    /// Invitations of one merchant or, with nil, of all merchants; also used, expired and revoked ones. Newest first.
+    /// Starts after `cursor`, or with the newest invitation if `cursor` is nil or names no invitation.
     func invitations(
         of merchant: MerchantIdentifier?, after cursor: InvitationIdentifier?, limit: Int
     ) throws -> [Invitation]

@@ -70,8 +70,8 @@ package struct BackupVerificationResult: Sendable {
 package struct BackupCoverage: Hashable, Sendable {
     /// When the newest verified backup was created; nil if there is none. A backup with a time in the future does not
     /// count here, because its age is unknown.
-    package var lastVerified: Timestamp?
-    package var lastVerifiedPath: String?
+    package var newestVerifiedCreatedAt: Timestamp?
+    package var newestVerifiedPath: String?
     /// The latest creation time of the verified backups with a time in the future; nil if there is no such backup. The
     /// machine's clock was ahead when such a backup was created.
     package var verifiedInFuture: Timestamp?
@@ -89,7 +89,7 @@ package struct BackupCoverage: Hashable, Sendable {
     package init() {}
 
     /// Whether any backup was verified, also one with a time in the future.
-    package var hasVerifiedBackup: Bool { lastVerified != nil || verifiedInFuture != nil }
+    package var hasVerifiedBackup: Bool { newestVerifiedCreatedAt != nil || verifiedInFuture != nil }
 }
 
 /// Creates and verifies backups.

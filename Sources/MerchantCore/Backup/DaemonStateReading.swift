@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// Reads what the daemon stores about itself: named texts, such as `confirmedTime`, and records of backups.
 package protocol DaemonStateReading {
-    /// The text that is stored under this name (table `daemon_facts`); nil if there is none.
+    /// The text that is stored under this name (table `daemon_values`); nil if there is none.
     func daemonValue(_ name: String) throws -> String?
     /// The newest verified backup, and the merchants whose newest key pair is in no verified backup.
     ///

@@ -11,8 +11,8 @@ package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible 
 
     package var description: String { Hex.encode(bytes) }
 
-    /// The name of the value in `daemon_facts` that holds the identifier of the new master key, if the daemon generated
-    /// this key.
+    /// The name of the value in `daemon_values` that holds the identifier of the new master key, if the daemon
+    /// generated this key beside the file with the old one.
     package static let generatedKeyValueName = "generatedMasterKey"
 
     /// Reads the value with the name ``generatedKeyValueName``. The text is empty if the last rotation did not generate
@@ -105,14 +105,14 @@ package protocol KeyRotationStore: DataKeyRepository {
     func lastRotation() async throws -> KeyRotation?
     /// Stores the new data key, and starts the rotation to this data key.
     ///
-    /// - Parameter generatedMasterKey: identifies the new master key if the daemon generated it. The daemon replaces
-    ///   or erases only master keys that it generated.
+    /// - Parameter generatedMasterKey: identifies the new master key if the daemon generated it beside the file with
+    ///   the old one; otherwise nil. If it is set, the daemon replaces that file at the end of the rotation.
     /// - Throws: `masterKeyConflict` if a rotation is in progress.
     func beginRotation(
         to dataKey: SealedDataKey, replacesMasterKey: Bool, generatedMasterKey: MasterKeyIdentifier?,
         recording audit: AuditEntry
     ) async throws -> KeyRotation
-    /// The identifier of the last rotation's new master key, if the daemon generated that key.
+    /// The `generatedMasterKey` with which the last rotation began.
     func generatedMasterKey() async throws -> MasterKeyIdentifier?
     /// Private keys that are sealed with a data key other than `dataKey`, sorted by row, starting after `row`.
     func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) async throws -> [SealedKeyPairRow]

@@ -6,7 +6,7 @@ package struct NonceClaim: Hashable, Sendable {
     /// SHA-256 of the nonce together with its `nonceSignature`.
     ///
     /// A nonce has only 4 bytes, so two devices may have the same one. `nonceSignature`, which the device computes over
-    /// the nonce, distinguishes them. A caller that changes the signature gets card data that Apple refuses.
+    /// the nonce, distinguishes such devices. A caller that changes the signature gets card data that Apple refuses.
     package let digest: Bits256
     package let caller: String
     package let at: Timestamp

@@ -23,7 +23,7 @@ extension KeyPairReading {
 }
 
 extension RepositoryReading {
-    /// The platform has few identifiers. More than this many are not read.
+    /// How many identifiers of the platform are read at most. A platform has few.
     private static var maximumPlatformIntegrators: Int { 64 }
 
     /// The owner's active identity key pairs, the preferred one first.

@@ -24,7 +24,8 @@ package final class Lease: Sendable {
     /// Whether the lease has no end.
     package var isUnlimited: Bool { end.load(ordering: .acquiring) == .max }
 
-    /// `ContinuousClock` also counts the time in which the machine is suspended.
+    /// Whether the lease has not ended. The time in which the machine is suspended counts, too: `ContinuousClock`
+    /// includes it.
     package var isValid: Bool {
         let end = end.load(ordering: .acquiring)
         return end == .max || Self.nanoseconds(ContinuousClock.now) < end

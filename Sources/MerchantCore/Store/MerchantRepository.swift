@@ -27,8 +27,9 @@ package protocol MerchantRepository: Sendable {
     func write<Result: Sendable>(
         _ body: @escaping @Sendable (any RepositoryWriting) throws -> Result
     ) async throws -> Result
-    /// Removes copies of deleted rows from the write-ahead log and from memory.
-    func eraseRemovedBytes() async throws
+    /// Removes the copies of erased private keys and account numbers that the database still has in its files and in
+    /// the daemon's memory, as far as the kind of database permits.
+    func eraseCopiesOfDestroyedSecrets() async throws
 }
 
 /// Is notified of the key pairs that a commit has changed, before the commit's caller gets its result. New pending key

@@ -1,8 +1,8 @@
 /// The kind of an uploaded file, recognized by the file's content. The portal's pages and the error messages of every
 /// API use this type, so that all of them use the same names for the kinds of files.
 ///
-/// Use the result only in the response to the person who uploaded the file. `KeyCustody` decides whether a file is a
-/// certificate, because only `KeyCustody` parses the file completely.
+/// A file with another result than ``certificate`` may be refused. With ``certificate``, the file may still be none:
+/// only `KeyCustody` parses it completely.
 package enum CertificateUploadDiagnosis: Hashable, Sendable {
     /// The largest file that can be a certificate, in bytes.
     package static let longest = 64 * 1024
@@ -26,7 +26,7 @@ package enum CertificateUploadDiagnosis: Hashable, Sendable {
     /// Probably one certificate, PEM or DER.
     case certificate(CertificateMarks)
 
-    /// Reads at most ``longest`` bytes.
+    /// Does not read a file of more than ``longest`` bytes.
     package init(of file: [UInt8]) {
         guard file.count <= Self.longest else {
             self = .tooLarge

@@ -3,9 +3,9 @@ package import Vocabulary
 
 /// Creates, lists, rotates and revokes the accesses of machines to the portal, and authenticates the machines.
 ///
-/// Only the request that creates a token returns the token, because the daemon stores only a digest of it. So a repeat
-/// of that request with the same Idempotency-Key cannot return the same result. It is refused with
-/// `idempotencyKeyReused`, and the detail says how to get another token.
+/// Only the request that creates a token returns the token, because the daemon stores only a digest of the token. So a
+/// repeat of that request with the same Idempotency-Key cannot return the same result. The repeat is refused with
+/// `idempotencyKeyReused`, and the error's detail says how to get another token.
 package struct AccessOperations: Sendable {
     package typealias Records = Transactions<
         any AccessReading,

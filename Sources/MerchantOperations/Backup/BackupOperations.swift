@@ -87,7 +87,7 @@ package struct BackupOperations: Sendable {
     }
 
     /// The end of the name of a backup that failed its verification. A program that copies backups by the end of their
-    /// names then does not copy it.
+    /// names then does not copy this backup.
     package static let notGoodSuffix = ".not-good"
 
     /// The newest verified backup.

@@ -14,7 +14,7 @@ extension Event {
             detail: "\(change): \(try nextStep(afterCertificateOf: keyPair, in: reading))")
     }
 
-    /// What must be done after the certificate of a key pair was stored.
+    /// The end of the event's text: the state of the key pair whose certificate was stored, and what must be done next.
     ///
     /// Only the certificate of a merchant's first key pair, and of the new key pair of a roll, must be activated at
     /// Apple. A reserve key pair waits for the next roll: the activation of its certificate would replace the current

@@ -47,14 +47,14 @@ package struct KeyOperations: Sendable {
             )
         }
         // An early refusal saves the generation of a slow key pair.
-        var isFull = false
+        var hasTooManyPending = false
         if KeyPairGeneration.isSlow(algorithm) {
-            isFull = try await records.read { reading in
+            hasTooManyPending = try await records.read { reading in
                 _ = try reading.existingMerchant(identifier)
                 return try reading.hasPendingKeyPairs(maximumPending, of: identifier, purpose)
             }
         }
-        let new = !isFull ? try await generation.generate(algorithm, purpose, for: identifier) : nil
+        let new = !hasTooManyPending ? try await generation.generate(algorithm, purpose, for: identifier) : nil
         let now = clock.now
         return try await records.write { transaction in
             _ = try transaction.existingMerchant(identifier)

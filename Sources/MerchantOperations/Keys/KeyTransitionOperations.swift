@@ -27,23 +27,23 @@ package struct KeyTransitionOperations: Sendable {
     private let records: Records
     private let policy: CurrentValue<RollPolicy>
     private let uses: KeyUses
-    private let eraseRemovedBytes: @Sendable () async throws -> Void
+    private let eraseCopiesOfDestroyedSecrets: @Sendable () async throws -> Void
     private let nodes: any NodeDirectory
-    /// A scheduled destruction is due when both the confirmed time and the machine's clock have reached its time. A
-    /// waiting time begins at the later of the two.
+    /// Compared with the machine's clock, so that a wrong machine clock never shortens the wait before a scheduled
+    /// destruction: the wait begins at the later of the two times, and ends when both have reached its end.
     private let confirmedTime: ConfirmedTime
 
-    /// - Parameter eraseRemovedBytes: removes the copies of destroyed private keys that the store still has in its
+    /// - Parameter eraseCopiesOfDestroyedSecrets: removes the copies of destroyed private keys that the store still has in its
     ///   files and in memory.
     package init(
         records: Records, policy: CurrentValue<RollPolicy>, uses: KeyUses,
-        eraseRemovedBytes: @escaping @Sendable () async throws -> Void, nodes: any NodeDirectory,
+        eraseCopiesOfDestroyedSecrets: @escaping @Sendable () async throws -> Void, nodes: any NodeDirectory,
         confirmedTime: ConfirmedTime
     ) {
         self.records = records
         self.policy = policy
         self.uses = uses
-        self.eraseRemovedBytes = eraseRemovedBytes
+        self.eraseCopiesOfDestroyedSecrets = eraseCopiesOfDestroyedSecrets
         self.nodes = nodes
         self.confirmedTime = confirmedTime
     }
@@ -67,9 +67,11 @@ package struct KeyTransitionOperations: Sendable {
         }
     }
 
-    /// Revokes a key pair. The sealed private key is kept until ``destroy(_:after:dryRun:for:)`` destroys it.
+    /// Revokes a key pair. The sealed private key stays stored until its destruction, so that
+    /// ``restore(_:dryRun:for:)`` can undo the revocation.
     ///
-    /// - Throws: `malformed` for an invalid reason; `lastActiveKey`.
+    /// - Throws: `malformed` for an invalid reason; `lastActiveKey` if no other key pair can replace this one, unless
+    ///   the reason is ``RevocationRules/compromised``.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyTransitionResult {
@@ -120,7 +122,7 @@ package struct KeyTransitionOperations: Sendable {
                 "'afterSeconds' is \(wait.components.seconds), expected 0 to \(Self.longestDestructionWait.components.seconds)"
             )
         }
-        let outcome = try await perform(dryRun: dryRun, for: request) { transaction, time in
+        let result = try await perform(dryRun: dryRun, for: request) { transaction, time in
             let keyPair = try transaction.existingKeyPair(hash)
             var plan = KeyTransitionPlan(keyPair)
             // The plan stays empty if the private key is destroyed already.
@@ -148,8 +150,8 @@ package struct KeyTransitionOperations: Sendable {
             plan.warnings += try recentUse.ofDestruction(keyPair, at: time, in: transaction)
             return plan
         }
-        if !dryRun, outcome.key.keyPair.state == .destroyed { try await eraseRemovedBytes() }
-        return outcome
+        if !dryRun, result.key.keyPair.state == .destroyed { try await eraseCopiesOfDestroyedSecrets() }
+        return result
     }
 
     /// Destroys the private keys whose scheduled destruction is due, at most 1000.
@@ -170,7 +172,7 @@ package struct KeyTransitionOperations: Sendable {
             }
             return due.count
         }
-        if count > 0 { try await eraseRemovedBytes() }
+        if count > 0 { try await eraseCopiesOfDestroyedSecrets() }
         return count
     }
 
@@ -188,7 +190,8 @@ package struct KeyTransitionOperations: Sendable {
             let (plan, now) = (try makePlan(transaction, time), time.wall)
             let consequences = try RollEffects(of: plan.changes, in: transaction).consequences
             if !dryRun {
-                // A repeated request must also wait for the other daemons to apply the change.
+                // The key pair is in the requested state already. This write makes a repeated request wait until the
+                // other daemons have applied the earlier change.
                 if plan.changes.isEmpty { try transaction.rewriteUnchanged(plan.keyPair) }
                 try plan.perform(in: transaction, at: now, for: request)
             }

@@ -19,7 +19,7 @@ struct KeyTransitionPlan {
     init(_ keyPair: KeyPair) { self.keyPair = keyPair }
 }
 
-/// One change of a key pair, with the audit entry about the change.
+/// One change of a key pair, with the audit record about the change.
 struct KeyChange {
     let before: KeyPair
     var after: KeyPair

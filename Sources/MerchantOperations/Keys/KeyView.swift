@@ -12,7 +12,7 @@ package struct KeyView: Sendable {
     package let certificateInUse: StoredCertificate?
     /// nil if no use was observed.
     package let use: KeyUse?
-    /// What the caller should know about the certificate that the request has stored.
+    /// Warnings for the caller of a request that uploads a certificate or imports a key pair.
     package private(set) var warnings: [String] = []
     /// Whether the request uploaded a certificate that was stored before, so that it changed no key pair.
     package private(set) var isStoredAlready = false

@@ -8,8 +8,8 @@ struct RecentUseWarnings {
     /// After this time without a use, a key pair counts as not used any more, as in a roll: ``RollPolicy/quietPeriod``.
     let quietPeriod: Duration
 
-    /// When the key pair that will be revoked last decrypted a token, and whether more tokens may arrive; empty if it
-    /// never decrypted a token, or is not active.
+    /// Warnings for a revocation: when the key pair decrypted its last token, and whether this was so recent that more
+    /// tokens may arrive. Empty if the key pair never decrypted a token, or is not active.
     func ofRevocation(_ keyPair: KeyPair, at time: ClockReading, in reading: any KeyUseReading) throws -> [String] {
         guard keyPair.purpose == .paymentProcessing, keyPair.state.isActive,
             let last = try lastDecryption(with: keyPair, in: reading)
@@ -20,8 +20,8 @@ struct RecentUseWarnings {
         ]
     }
 
-    /// When the revoked key pair last decrypted a token, and whether a decryptor has recently requested it since its
-    /// revocation; empty if neither happened, or if the key pair is not revoked.
+    /// Warnings for a destruction: when the key pair decrypted its last token, and when a decryptor requested it last,
+    /// if that was recent and after the revocation. Empty if neither happened, or if the key pair is not revoked.
     func ofDestruction(_ keyPair: KeyPair, at time: ClockReading, in reading: any KeyUseReading) throws -> [String] {
         guard keyPair.purpose == .paymentProcessing, keyPair.state == .revoked else { return [] }
         let decrypted = try lastDecryption(with: keyPair, in: reading).map {

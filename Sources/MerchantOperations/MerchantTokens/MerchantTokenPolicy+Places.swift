@@ -2,8 +2,8 @@ import MerchantCore
 
 extension MerchantTokenPolicy {
     /// How many notifications from one address may wait: the smallest of ``waitingPerAddress``, a tenth of ``waiting``,
-    /// and the number of places that are still free. So even many addresses together leave places for a further
-    /// address.
+    /// and the number of places that are still free. So an address gets at most half of the places that the other
+    /// addresses do not use, and even many addresses together leave places for a further address.
     ///
     /// - Parameter total: the number of notifications that wait, from all addresses.
     func places(total: Int) -> Int { min(waitingPerAddress, max(1, waiting / 10), waiting - total) }

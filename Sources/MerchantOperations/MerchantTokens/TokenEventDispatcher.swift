@@ -23,8 +23,9 @@ package actor TokenEventDispatcher {
         /// The shortest pause for a merchant without an identity. The pause ends earlier if the identity keys of the
         /// merchant or of the platform change.
         package var pauseWithoutIdentity = Duration.seconds(30)
-        /// Each pause is at least this long, multiplied by the number of merchants that are paused. Otherwise the
-        /// attempts for many merchants without an identity would take all turns.
+        /// Each pause has at least this duration times the number of paused merchants, up to
+        /// ``longestPauseWithoutIdentity``. Otherwise the attempts for many merchants without an identity would take
+        /// all turns.
         package var pauseForEachWithoutIdentity = Duration.milliseconds(20)
         /// The longest pause. It is limited so that the daemon soon uses an identity whose files have changed or whose
         /// certificate becomes valid.

@@ -147,7 +147,7 @@ package struct TokenEventFetching: Sendable {
 
     /// - Parameter delaysLane: whether the later events of the merchant and address wait for this one, for at most
     ///   ``TokenNotification/longestLaneDelay``. If false, the notification is stored as if it had first failed that
-    ///   long ago. Otherwise each of many such notifications in a row would delay the lane for that time.
+    ///   long ago, so that many such notifications in a row do not each delay the lane for that time.
     private func retry(
         _ notification: TokenNotification, after error: GatewayError, finding: String, delaysLane: Bool = true
     ) async throws -> Outcome {

@@ -7,8 +7,8 @@ import Vocabulary
 /// Decrypts the encrypted metadata of events of merchant tokens.
 ///
 /// The metadata contains an account number. The account number is overwritten in memory after decryption, and leaves
-/// this type only sealed, and only if the daemon stores account numbers. Otherwise only Apple's identifier of the
-/// account number and the expiration date leave this type.
+/// this type only sealed, and only if the daemon stores account numbers. Apple's identifier of the account number and
+/// the expiration date always leave this type.
 struct TokenMetadataDecryption: Sendable {
     typealias Records = Transactions<any KeyPairReading, Void>
 

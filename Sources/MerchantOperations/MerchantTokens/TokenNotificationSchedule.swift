@@ -18,7 +18,7 @@ enum TokenNotificationSchedule {
     ///
     /// - Parameters:
     ///   - failures: the number of failed attempts, at least 1.
-    ///   - retryAfter: the shortest pause that Apple asked for, in seconds.
+    ///   - retryAfter: the shortest pause that Apple asked for, in seconds. It counts only up to ``longestPause``.
     ///   - jitter: a random number from 0 to 1.
     static func pause(after failures: Int, retryAfter: Int?, jitter: Double) -> Duration {
         let full = min(longestPause, firstPause * (1 << min(max(0, failures - 1), 20)))

@@ -8,7 +8,7 @@ extension BackupCoverage {
     package func finding(by policy: BackupPolicy, at now: Timestamp) -> StatusFinding? {
         guard let severity = policy.severity(of: self, at: now), let since = notBackedUpSince else { return nil }
         let state =
-            lastVerified.map { "the newest verified backup, of \($0), lacks keys with a certificate" }
+            newestVerifiedCreatedAt.map { "the newest verified backup, of \($0), lacks keys with a certificate" }
             ?? verifiedInFuture.map {
                 "the newest verified backup has a time in the future, \($0), and lacks keys with a certificate"
             } ?? "there is no verified backup, but there are keys with a certificate"

@@ -12,7 +12,8 @@ package struct StatusFinding: Hashable, Sendable {
         case certificateExpiring
         /// Certificates of active key pairs have expired.
         case certificateExpired
-        /// The daemon cannot record that a payment token was used, so it refuses to decrypt tokens for payments.
+        /// The daemon refuses to decrypt tokens for payments, because it cannot record that a token was used, or
+        /// because the machine's clock is behind the newest such record.
         case claimsRefused
         /// The daemon refuses genuine tokens of most merchants, because their signing times differ too much from the
         /// machine's clock.
@@ -49,7 +50,7 @@ package struct StatusFinding: Hashable, Sendable {
         case databaseRestored
         /// Apple's record of a registration differs from what should be registered.
         case registrationDrift
-        /// The outcome of a call to Apple is unknown.
+        /// The outcome of a call to Apple has been unknown for more than ten minutes.
         case registrationUnresolved
         /// Calls to Apple are not possible.
         case gatewayUnavailable
@@ -60,15 +61,15 @@ package struct StatusFinding: Hashable, Sendable {
         case tokenNotificationsRefused
         /// Notifications of merchant tokens were ignored, because their merchant cannot be determined.
         case tokenNotificationsIgnored
-        /// Apple does not know the events of many notifications of merchant tokens.
+        /// Apple does not know the events of many notifications of merchant tokens, or refuses them with status 403.
         case tokenEventsUnknown
         /// The delivery of events to a webhook has failed for a day. The daemon tries again only if an admin requests
         /// this.
         case eventsParked
         /// Events have been waiting for their delivery to a webhook for more than an hour.
         case eventsUndelivered
-        /// The portal's TLS files have changed and cannot be used, so the portal keeps the former ones; or its
-        /// certificate has expired.
+        /// The portal's TLS files have changed and cannot be used, so the portal keeps the former files; or the
+        /// portal's certificate has expired.
         case portalCertificateUnusable
         /// Keys with a certificate are in no verified backup.
         case backupMissing

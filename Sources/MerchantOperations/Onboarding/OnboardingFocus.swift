@@ -17,9 +17,10 @@ struct OnboardingFocus {
     let old: OnboardingFacts.Key?
     /// The open roll that replaces ``old`` by ``key``.
     let roll: Roll?
-    /// When the certificate of the key pair that must be replaced expires; nil if nothing must be replaced.
+    /// When the certificate of the key pair that must be replaced expires; nil if nothing must be replaced, or if
+    /// ``key`` is current already.
     let deadline: Timestamp?
-    /// Since when the key pair must be replaced; nil if nothing must be replaced.
+    /// When the open roll started, or when the renewal of the current key pair became due; nil if neither happened.
     let dueSince: Timestamp?
     /// Whether Apple encrypts to ``key`` outside of a roll, although it is standby: see ``StandbyKeyUse``.
     let isUsedOutsideRoll: Bool

@@ -33,8 +33,8 @@ extension OnboardingOperations {
     }
 
     /// Stores a signed certificate for the key pair that the certificate certifies. A second upload of the same
-    /// certificate changes no key pair. The result then says so, and names the key pair that waits for another
-    /// certificate: people often upload the certificate of the present key pair instead of the new one.
+    /// certificate changes no key pair. The result then says so, and names the key pair whose certificate is missing,
+    /// if there is one: people often upload the certificate of the present key pair instead of the new one.
     ///
     /// The errors depend only on the certificate and on the merchants in the scope. They do not show whether the
     /// certificate belongs to a key pair of another merchant.
@@ -115,9 +115,10 @@ extension OnboardingOperations {
 extension OnboardingOperations {
     /// Starts to replace the merchant's key pair. Returns the open roll if there is one.
     ///
-    /// - Parameter algorithm: nil stands for the algorithm of the merchant's current key.
+    /// - Parameter algorithm: as for ``RollOperations/startRoll(of:algorithm:for:)``.
     /// - Returns: the roll, and whether this call started it.
-    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant has reached the limit of key pairs.
+    /// - Throws: `merchantNotFound`; `keyStateConflict` if the merchant has reached the limit of pending and active key
+    ///   pairs; `overloaded` if another request changed the merchant's keys meanwhile.
     package func startRoll(
         of merchant: MerchantIdentifier, algorithm: KeyAlgorithm?, in scope: MerchantScope, for request: Request
     ) async throws -> (view: RollView, isNew: Bool) {

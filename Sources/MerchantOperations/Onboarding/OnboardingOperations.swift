@@ -2,7 +2,8 @@ package import MerchantCore
 package import Vocabulary
 
 /// Everything that a client of the portal may do for a merchant: read its progress, keys, certificates, rolls and
-/// registrations, generate a bounded number of key pairs, upload certificates, start rolls, and register its domains.
+/// registrations, generate a bounded number of key pairs, upload certificates, start rolls, and register and unregister
+/// its domains.
 ///
 /// The portal's server gets this type instead of the use cases that it wraps. So the server cannot export, revoke or
 /// destroy a key, decrypt a token, or change another merchant.

@@ -100,7 +100,7 @@ package struct OnboardingFacts: Sendable {
     package struct Key: Sendable {
         package let keyPair: KeyPair
         package let certificates: [StoredCertificate]
-        /// nil if no use was observed.
+        /// nil if no use is known.
         package let use: KeyUse?
 
         package init(_ keyPair: KeyPair, certificates: [StoredCertificate] = [], use: KeyUse? = nil) {

@@ -19,7 +19,7 @@ extension PaymentTokenOperations {
     }
 
     /// Opens a token: verifies it, decrypts it, compares it with the expected values, writes the audit records, and
-    /// claims it.
+    /// claims it. `terms` can decline the verification and the claim.
     ///
     /// A claim records that a token was used, so that no other request can decrypt the token as a payment. Claiming is
     /// the last step, so that a refused token is not claimed.
@@ -252,7 +252,7 @@ extension PaymentTokenOperations {
         }
     }
 
-    /// Claims the token, unless the caller declined that.
+    /// Claims the token, if `terms` require a claim.
     ///
     /// - Parameter receivedAt: the time of receipt, which was compared with the token's signing time. It becomes the
     ///   time of the claim. If the claim had the time of a clock that has jumped ahead since, the store would refuse

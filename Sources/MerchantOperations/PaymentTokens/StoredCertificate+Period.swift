@@ -2,9 +2,9 @@ import MerchantCore
 import Vocabulary
 
 extension Collection where Element == StoredCertificate {
-    /// The period around a time in which a certificate of the key pair is the certificate in use.
+    /// The period that contains `time`, and in which `certificate` is the key pair's certificate in use.
     ///
-    /// - Parameter certificate: the certificate in use at this time.
+    /// - Parameter certificate: the certificate in use at `time`.
     func period(inUse certificate: StoredCertificate, around time: Timestamp) -> Range<Timestamp> {
         // A certificate is valid until its `notAfter`, inclusive.
         let changes = flatMap { [$0.notBefore, $0.notAfter.adding(.milliseconds(1))] }

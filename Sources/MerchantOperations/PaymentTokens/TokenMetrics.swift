@@ -18,7 +18,7 @@ package final class TokenMetrics: MetricsSource {
         case replay
     }
 
-    /// The outcome of a claim. A claim records that a token was used; exactly one claim of a token succeeds.
+    /// The outcome of a claim. A claim records that a token was used; only one request can claim a token.
     package enum ClaimResult: String, CaseIterable, Sendable {
         case claimed
         /// The same request was sent again.

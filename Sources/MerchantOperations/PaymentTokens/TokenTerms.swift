@@ -6,7 +6,7 @@ package import Vocabulary
 package struct TokenTerms: Sendable {
     package enum Verification: Hashable, Sendable {
         /// Verify the token, and compare its signing time with the current time, as Apple's reference requires.
-        /// If `claims` is true, the daemon claims the token: it records the use, and refuses later requests that would
+        /// If `claims` is true, the daemon claims the token: it records the use, and refuses other requests that would
         /// claim the token.
         case now(claims: Bool)
         /// Verify the token as if it had been received at this time. The audit records this, and the token is not

@@ -7,7 +7,7 @@ package struct OpenCallReport: Hashable, Sendable {
     package var resolved = 0
     /// Calls whose outcome is still unknown, without the calls that were not checked because of ``failure``.
     package var open = 0
-    /// Why Apple could not be asked; the last reason if there were several.
+    /// Why a call could not be checked; the last reason if there were several.
     package var failure: MerchantError?
 }
 

@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Makes the calls to Apple that change registrations.
 ///
-/// Each call is stored before it is sent, and closed when its outcome is known. A call without a response stays open.
+/// Each call is stored before it is sent, and closed when its outcome is known. Until then, the call is open.
 /// All methods except ``run(_:_:)`` and ``storedView(of:)`` must be called in the body of ``run(_:_:)``, so that no two
 /// calls for the same merchant run at once.
 package struct RegistrationCalls: Sendable {
@@ -37,8 +37,8 @@ package struct RegistrationCalls: Sendable {
         try await queue.run(partner, body)
     }
 
-    /// How long after it was stored a call may still reach Apple: the time limit of a call plus one minute. If Apple's
-    /// record does not show the call's result after that, Apple did not perform the call.
+    /// A stored call may still reach Apple for this long: the time limit of a call plus one minute. If Apple's record
+    /// does not show the call's result after that, Apple did not perform the call.
     package static let latestArrivalDelay = RegistrationCall.timeLimit + .seconds(60)
 
     /// Stores a call, sends it to Apple, and stores its outcome.

@@ -29,7 +29,9 @@ package struct RegistrationSync: Sendable {
         let found = await withTaskGroup(of: (Int, SyncFinding?).self) { group in
             var results = [SyncFinding?](repeating: nil, count: partners.count)
             for (index, partner) in partners.enumerated() {
-                if index >= Self.syncWidth, let (done, finding) = await group.next() { results[done] = finding }
+                if index >= Self.syncWidth, let (completedIndex, finding) = await group.next() {
+                    results[completedIndex] = finding
+                }
                 group.addTask { (index, await compare(partner, repair, unless: halt, for: request)) }
             }
             for await (index, finding) in group { results[index] = finding }
@@ -107,7 +109,8 @@ package struct RegistrationSync: Sendable {
         }
     }
 
-    /// Registers domains that are missing at Apple, and unregisters domains that should not be registered there.
+    /// Registers domains that are missing at Apple, and unregisters domains that should not be registered there. Also
+    /// sends the desired name and encryptTo if Apple's differ.
     private func repair(_ registration: Registration, for request: Request) async throws {
         let partner = registration.partnerInternalMerchantIdentifier
         let desired = registration.desired

@@ -59,8 +59,8 @@ package struct RenewalSchedule: Sendable {
     /// How long the schedule waits after a roll could not be started.
     private static let retryAfter = Duration.seconds(86_400)
 
-    /// Does the work that is due: starts rolls, warns of expiry, reminds of missing steps, finishes quiet rolls if the
-    /// settings say so, and prepares key pairs.
+    /// Does the work that is due: starts rolls, warns of expiry, reminds of missing steps, corrects stored times that
+    /// are in the future, finishes quiet rolls if the settings say so, and prepares key pairs.
     ///
     /// The transaction that stores an event also records that the event was raised. So a crash neither repeats nor
     /// skips an event.

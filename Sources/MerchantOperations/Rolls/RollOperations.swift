@@ -66,7 +66,8 @@ package struct RollOperations: Sendable {
             let algorithm = try algorithm ?? reading.defaultAlgorithm(of: identifier)
             let isOpen = try reading.openRoll(of: identifier, algorithm: algorithm) != nil
             return (
-                algorithm, try !isOpen && successor(of: identifier, algorithm, in: reading, at: now).choice == nil
+                algorithm,
+                try !isOpen && currentAndSuccessor(of: identifier, algorithm, in: reading, at: now).successor == nil
             )
         }
         let new =
@@ -82,10 +83,10 @@ package struct RollOperations: Sendable {
             if let open = try transaction.openRoll(of: identifier, algorithm: algorithm) {
                 return (try transaction.view(open, policy, at: confirmedTime.reading().earliest), false)
             }
-            let (current, choice) = try successor(of: identifier, algorithm, in: transaction, at: now)
+            let (current, successor) = try currentAndSuccessor(of: identifier, algorithm, in: transaction, at: now)
             let to: KeyPair
-            if let choice {
-                to = choice
+            if let successor {
+                to = successor
             } else if let new {
                 to = try KeyPairGeneration.insert(new, of: identifier, at: now, for: request, in: transaction)
             } else {
@@ -112,32 +113,31 @@ package struct RollOperations: Sendable {
             _ = try reading.existingMerchant(identifier)
             let algorithm = try algorithm ?? reading.defaultAlgorithm(of: identifier)
             if try reading.openRoll(of: identifier, algorithm: algorithm) != nil { return .open }
-            guard let choice = try successor(of: identifier, algorithm, in: reading, at: now).choice else {
-                return .generates
-            }
-            return choice.state == .pending ? .pending(choice.publicKeyHash) : .certified(choice.publicKeyHash)
+            let (_, successor) = try currentAndSuccessor(of: identifier, algorithm, in: reading, at: now)
+            guard let successor else { return .generates }
+            return successor.state == .pending ? .pending(successor.publicKeyHash) : .certified(successor.publicKeyHash)
         }
     }
 
     /// Finds the key pair that a roll would replace, and a stored key pair that can replace it.
     ///
-    /// - Returns: `current`, the merchant's current key pair if there is one; and `choice`, the stored key pair that
+    /// - Returns: `current`, the merchant's current key pair if there is one; and `successor`, the stored key pair that
     ///   can replace it, or nil if a key pair must be generated.
-    private func successor(
+    private func currentAndSuccessor(
         of merchant: MerchantIdentifier, _ algorithm: KeyAlgorithm, in reading: any KeyPairReading, at now: Timestamp
-    ) throws -> (current: KeyPair?, choice: KeyPair?) {
+    ) throws -> (current: KeyPair?, successor: KeyPair?) {
         let keyPairs = try reading.keyPairs(of: merchant).filter {
             $0.purpose == .paymentProcessing && $0.algorithm == algorithm
         }
         let current = keyPairs.first { $0.state == .current }
         // A certificate that expires by `earliestExpiry` may be due for renewal already.
-        let choice = SuccessorChoice.choose(
+        let successor = SuccessorChoice.choose(
             among: try keyPairs.filter { $0.state == .pending || $0.state == .standby }.map {
                 ($0, try reading.certificates(of: $0.publicKeyHash).certificateInUse(at: now))
             },
             current: try current.flatMap { try reading.certificates(of: $0.publicKeyHash).certificateInUse(at: now) },
             earliestExpiry: now.adding(policy.renewBefore + policy.jitter))
-        return (current, choice)
+        return (current, successor)
     }
 
     package func roll(_ number: Int) async throws -> RollView {
@@ -186,7 +186,7 @@ package struct RollOperations: Sendable {
         let time = confirmedTime.reading()
         let (now, earliest) = (time.wall, time.earliest)
         let nodesWithUnstoredUses = evenIfNotQuiet ? [] : try await nodes.nodes().filter(mayHaveUnstoredUses)
-        var outcome = try await records.write { transaction in
+        var result = try await records.write { transaction in
             let roll = try transaction.existingRoll(number)
             let progress = try transaction.view(roll, policy, at: earliest).progress
             switch progress.state {
@@ -229,11 +229,11 @@ package struct RollOperations: Sendable {
                 nextKeyPairs: max(0, missing))
         }
         if !dryRun {
-            outcome.staleNodes = try await nodes.staleNodes()
-            outcome.warnings += outcome.staleNodes.staleNodeWarnings
-            await prepareNextPairs(&outcome, for: request)
+            result.staleNodes = try await nodes.staleNodes()
+            result.warnings += result.staleNodes.staleNodeWarnings
+            await prepareNextPairs(&result, for: request)
         }
-        return outcome
+        return result
     }
 
     /// Each daemon stores its uses every three seconds. A daemon that has not done so for this long cannot write.
@@ -268,15 +268,15 @@ package struct RollOperations: Sendable {
 
     /// Generates the key pairs for the next roll after a roll was finished. An error is only a warning: the roll is
     /// finished, and the schedule prepares the key pairs later.
-    private func prepareNextPairs(_ outcome: inout RollTransitionResult, for request: Request) async {
-        let roll = outcome.roll.roll
-        outcome.generatedKeyPairs = []
+    private func prepareNextPairs(_ result: inout RollTransitionResult, for request: Request) async {
+        let roll = result.roll.roll
+        result.generatedKeyPairs = []
         guard !roll.hasNextPair else { return }
         do {
             let generated = try await preparation.prepareNextPairs(after: roll, for: request)
-            outcome.generatedKeyPairs = generated.map(\.publicKeyHash)
+            result.generatedKeyPairs = generated.map(\.publicKeyHash)
         } catch {
-            outcome.warnings.append("the key pairs for the next roll were not generated; the daemon tries again later")
+            result.warnings.append("the key pairs for the next roll were not generated; the daemon tries again later")
         }
     }
 

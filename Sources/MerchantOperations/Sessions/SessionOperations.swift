@@ -81,7 +81,7 @@ package struct SessionOperations: Sendable {
     ///   - `sessionMerchantWrongKind`, `sessionIdentityMissing`, `sessionDomainNotRegistered`,
     ///     `sessionMerchantUnauthorized`.
     ///   - `validationURLRefused`.
-    ///   - another code `gateway…` if the call to Apple failed.
+    ///   - a code `gateway…` if the call to Apple failed for another reason.
     package func request(_ order: SessionOrder, for request: Request) async throws -> [UInt8] {
         do {
             let session = try await issue(order, for: request)

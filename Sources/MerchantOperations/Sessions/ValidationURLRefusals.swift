@@ -15,7 +15,7 @@ struct ValidationURLRefusals: Sendable {
     }
 
     private var waiting: [String: Count] = [:]
-    /// The uptime of the last record of each caller, for the callers with a record in the last minute.
+    /// The uptime at which each caller's last record was written, for the callers with a record in the last minute.
     private var recordedAt: [String: Duration] = [:]
     /// The requests of callers that are not counted separately.
     private var others: Count?

@@ -13,8 +13,9 @@ package struct SettingsRecording: Sendable {
         self.clock = clock
     }
 
-    /// Call this before the new settings take effect: a permit must not apply before the audit contains it. Everything
-    /// is written in one transaction.
+    /// Records a reload and the changed permits in the audit, and stores the list of webhooks, in one transaction.
+    ///
+    /// Call this before the new settings take effect: a permit must not apply before the audit contains it.
     ///
     /// - Parameters:
     ///   - policy: the new permits of callers.

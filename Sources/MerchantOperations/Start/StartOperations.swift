@@ -1,8 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Records the start of the daemon: its version, the permits of callers, and whether the database was replaced with an
-/// older database, such as a restored backup.
+/// Records the start of the daemon: its version, the permits of callers, the environment, and whether the database was
+/// replaced with an older database, such as a restored backup, or was created by `store copy`.
 package struct StartOperations: Sendable {
     /// Reads and writes the database in transactions. Every use case calls this type `Records`.
     package typealias Records = Transactions<
@@ -13,7 +13,7 @@ package struct StartOperations: Sendable {
     /// description in the audit, appends the audit head to `audit.head.file`, and then empties the value.
     package static let restoreValueName = "restoredFrom"
     /// The name of the stored value with the description of the last restore that has an audit record. If this value
-    /// equals the value ``restoreValueName``, the latest restore needs no further audit record.
+    /// equals the value with the name ``restoreValueName``, the latest restore needs no further audit record.
     private static let recordedRestoreValueName = "recordedRestore"
     /// The name of the stored value that says in one sentence what the last restore undid.
     package static let undoneByRestoreValueName = "restoreUndid"
@@ -112,7 +112,8 @@ package struct StartOperations: Sendable {
         try await records.read { try RecordedPermits.match(policy, in: $0) }
     }
 
-    /// Records the start of the daemon, and the permits of callers and the environment if they have changed.
+    /// Records the start of the daemon, a copy of the database that `store copy` described, and the permits of callers
+    /// and the environment if they have changed.
     ///
     /// - Parameters:
     ///   - olderDatabaseEntries: the action and reason of each audit record to write about the replacement of the

@@ -11,8 +11,8 @@ package enum WaitingTimesAfterRestore {
     /// An older database lacks the changes and requests that came after it was copied. So a waiting time in that
     /// database may seem to be over although it is not.
     ///
-    /// - A scheduled destruction of a private key waits ``KeyTransitionOperations/defaultDestructionWait`` again,
-    ///   because an admin may have restored the key after the database was copied.
+    /// - A scheduled destruction of a private key waits at least ``KeyTransitionOperations/defaultDestructionWait``
+    ///   from now, because an admin may have restored the key after the database was copied.
     /// - The quiet period of every open roll starts again, because the roll's old key may have been requested after the
     ///   database was copied.
     /// - Every session and every login of an operator is removed, because a session may have been ended after the

@@ -25,7 +25,7 @@ extension KeyUseRecording {
         else { return }
         var reported = stored
         if let current, try mayBeLate(decryptions, of: keyPair, current, currentUse, at: now, in: transaction) {
-            // An earlier report was about the time before the current key pair replaced this one. Remove the mark, so
+            // An earlier report was about the time before the current key pair replaced this one. Forget the report, so
             // that a later switch at Apple is reported.
             guard stored.standbyUseReportedAt != nil else { return }
             reported.standbyUseReportedAt = nil
@@ -42,6 +42,7 @@ extension KeyUseRecording {
         try transaction.append(.standbyUsed(keyPair, last: last, current: current, at: now))
     }
 
+    /// Whether the tokens may be late: encrypted before the current key pair replaced this one.
     private func mayBeLate(
         _ decryptions: Occurrences, of keyPair: KeyPair, _ current: KeyPair, _ currentUse: KeyUse?,
         at now: Timestamp, in reading: any KeyPairReading

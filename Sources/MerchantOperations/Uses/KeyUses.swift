@@ -8,7 +8,8 @@ package import Vocabulary
 /// ``KeyUseRecording`` stores the counters every few seconds.
 package final class KeyUses: Sendable {
     private struct State {
-        /// The uses since the last call of ``KeyUses/collect()``, except those that counters count.
+        /// The uses since the last call of ``KeyUses/collect()`` that no ``KeyUseCounter`` has counted, and earlier uses
+        /// that could not be stored.
         var uses: [PublicKeyHash: KeyUse] = [:]
         /// The counters that were used since the last call of ``KeyUses/collect()``, each with the time of its first
         /// use since then, in milliseconds since 1970.
@@ -45,7 +46,8 @@ package final class KeyUses: Sendable {
         add(KeyUse(requests: Occurrences(count: 1, first: now, last: now)), for: hash)
     }
 
-    /// Counts a verified token that the key has decrypted, with a correct GCM tag.
+    /// Counts a verified payment token, or verified metadata of a merchant token, that the key has decrypted with a
+    /// correct GCM tag.
     package func recordDecryption(_ hash: PublicKeyHash, at now: Timestamp) {
         add(KeyUse(decryptions: Occurrences(count: 1, first: now, last: now)), for: hash)
     }
@@ -55,10 +57,10 @@ package final class KeyUses: Sendable {
         state.withLock { $0.uses[hash, default: KeyUse()].add(use) }
     }
 
-    /// The time of the last use of the key pair that may not be stored yet; nil if there is no such use.
+    /// The time of the key pair's last use among the uses in memory; nil if there is none.
     func lastUse(of hash: PublicKeyHash) -> Timestamp? { state.withLock { $0.lastUse(of: hash) } }
 
-    /// The time of the last decryption with the key pair that may not be stored yet; nil if there is none.
+    /// The time of the last decryption with the key pair among the uses in memory; nil if there is none.
     func lastDecryption(with hash: PublicKeyHash) -> Timestamp? {
         state.withLock { state in
             ([state] + state.beingStored.values).compactMap { $0.uses[hash]?.decryptions?.last }.max()

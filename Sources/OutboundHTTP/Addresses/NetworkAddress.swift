@@ -37,7 +37,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 extension NetworkAddress {
     /// Whether the address is not on the public internet: this machine, private and shared networks, multicast, and
     /// every range that IANA has reserved or not assigned. If an untrusted party controls a name, the daemon connects
-    /// to none of the name's internal addresses.
+    /// to none of the name's internal addresses, unless the settings allow internal addresses.
     package var isInternal: Bool { internalKind != nil }
 
     /// The kind of internal address, worded for messages; nil for an address on the public internet.

@@ -143,7 +143,7 @@ package struct OutboundCall: Sendable {
         case .success(let response): .success(response)
         case .failure(let error):
             // If the body is discarded anyway, a failure while reading it does not matter.
-            if let response = accumulator.responseWithoutBody {
+            if let response = accumulator.partialResponse {
                 .success(response)
             } else {
                 .failure(OutboundFailure(error, isSent: accumulator.isSent, timeout: timeout))

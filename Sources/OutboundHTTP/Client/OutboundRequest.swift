@@ -17,7 +17,8 @@ package struct OutboundRequest: Sendable {
     }
 }
 
-/// One HTTP response with its whole body. The body is empty if the client's ``ResponseBody`` setting discards it.
+/// One HTTP response. Its body is whole if the client's ``ResponseBody`` setting is `collect`. With `discard`, the body
+/// has only the first bytes that the setting keeps.
 package struct OutboundResponse: Sendable {
     package let status: Int
     package let headers: [(name: String, value: String)]
@@ -29,7 +30,7 @@ package struct OutboundResponse: Sendable {
         self.body = body
     }
 
-    /// The value of the first header with this name, in upper or lower case.
+    /// The value of the first header with this name. Ignores the case of the name.
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }

@@ -22,8 +22,9 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
     /// Whether the head of the request was written to the connection. If so, the server may have acted on the request.
     var isSent: Bool { state.withLock { $0.isSent } }
 
-    /// The response with the kept beginning of its body, if the body is discarded anyway and the head has arrived.
-    var responseWithoutBody: OutboundResponse? {
+    /// The response as received until now, with the kept beginning of its body. nil if the head has not arrived, or if
+    /// the caller needs the whole body.
+    var partialResponse: OutboundResponse? {
         guard case .discard = bodyPolicy else { return nil }
         return state.withLock { state in state.head.map { OutboundResponse($0, body: state.body) } }
     }
@@ -40,7 +41,7 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
                 return task.eventLoop.makeFailedFuture(OutboundFailure.responseTooLarge(limit: limit))
             }
         case .discard(_, let timeout, _):
-            // After this cancellation, the call still returns the response, with the kept beginning of its body.
+            // `OutboundClient` does not report this cancellation as a failure, but returns ``partialResponse``.
             task.eventLoop.scheduleTask(in: TimeAmount(timeout)) { task.cancel() }
         }
         return task.eventLoop.makeSucceededVoidFuture()
@@ -55,7 +56,8 @@ final class ResponseAccumulator: HTTPClientResponseDelegate {
             case .discard(let limit, _, let keptCount):
                 state.body.append(contentsOf: part.readableBytesView.prefix(max(0, keptCount - state.body.count)))
                 state.discardedBytes += part.readableBytes
-                // As after the timeout, the call still returns the response.
+                // The failure ends the connection. `OutboundClient` does not report it, but returns
+                // ``partialResponse``.
                 guard state.discardedBytes <= limit else { return limit }
             }
             return nil

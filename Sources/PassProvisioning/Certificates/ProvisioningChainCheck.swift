@@ -5,7 +5,7 @@ import X509
 
 /// Checks the chain of leaf, sub-CA and trusted root.
 ///
-/// The code makes each check itself instead of calling a general path validator, because the chain always has three
+/// This type makes each check itself instead of calling a general path validator, because the chain always has three
 /// certificates and each fault must have its own finding. If an earlier fault would make a later check fail too, the
 /// later check is not made.
 ///

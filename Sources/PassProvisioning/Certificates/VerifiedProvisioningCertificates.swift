@@ -1,7 +1,7 @@
 public import Crypto
 
-/// The result of ``ProvisioningCertificates/verified(trust:at:)``. No other function creates a value of this type, so
-/// card data is encrypted only to a verified key.
+/// The result of ``ProvisioningCertificates/verified(trust:at:)``. Only tests create a value in another way, so card
+/// data is encrypted only to a verified key.
 public struct VerifiedProvisioningCertificates: Sendable {
     /// The public key of the leaf, to which the card data is encrypted.
     public let leafPublicKey: P256.KeyAgreement.PublicKey

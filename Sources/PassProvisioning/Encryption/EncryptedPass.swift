@@ -1,6 +1,7 @@
 public import FoundationEssentials
 
-/// Encrypted card data, with the values that the app passes to PassKit (`PKAddPaymentPassRequest`).
+/// Encrypted card data and the ephemeral public key: two of the three values that the app assigns to PassKit's
+/// `PKAddPaymentPassRequest`. The third value is the activation data.
 public struct EncryptedPass: Sendable, Hashable {
     /// The ciphertext followed by the GCM tag of 16 bytes.
     public let encryptedPassData: Data
@@ -13,8 +14,8 @@ public struct EncryptedPass: Sendable, Hashable {
         self.ephemeralPublicKey = ephemeralPublicKey
     }
 
-    /// ``encryptedPassData``, encoded in Base64 once.
+    /// ``encryptedPassData`` in Base64. Do not encode it again: the app decodes it once.
     public var encryptedPassDataBase64: String { encryptedPassData.base64EncodedString() }
-    /// ``ephemeralPublicKey``, encoded in Base64 once.
+    /// ``ephemeralPublicKey`` in Base64. Do not encode it again: the app decodes it once.
     public var ephemeralPublicKeyBase64: String { ephemeralPublicKey.base64EncodedString() }
 }

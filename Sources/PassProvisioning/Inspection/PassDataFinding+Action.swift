@@ -41,7 +41,8 @@ extension PassDataFinding.Kind {
         case .paymentTokenVersion, .encryptionVersionSpelling, .unknownEncryptionVersion: "use EV_ECC_v2"
         case .activationDataAbsent: "send the one-time password of the card network, unless the network needs none"
         case .activationDataNotEncoded: "encode the activation data with Base64 once"
-        case .activationDataIsCardNumber: "send the activation data here; the encrypted card number is card data"
+        case .activationDataIsCardNumber:
+            "send the activation data in this value, and the encrypted card number in the card data"
         case .iv16Bytes: "encrypt with an initialization vector of 12 zero bytes; 16 bytes belong to payment tokens"
         case .tagFirst: "append the tag to the ciphertext"
         case .partyVEmpty, .partyVSubjectPublicKeyInfo, .partyVHash, .partyVOtherForm, .partyVRecipientKey:

@@ -23,7 +23,8 @@ public struct DecryptedTokenMetadata: ~Copyable, Sendable {
     /// Parses the plaintext. The parser copies the fields, including the account number, to Swift strings, which are
     /// not wiped.
     ///
-    /// - Throws: `plaintextMalformed`. The detail names the field and never contains a value.
+    /// - Throws: `plaintextMalformed`. The detail names the field, or where the JSON text is not valid. It never
+    ///   contains a value.
     package init(plaintext: borrowing SecretBytes) throws(PaymentTokenError) {
         let (date, digits, identifier) = try Self.parse(plaintext)
         expirationDate = date

@@ -22,8 +22,8 @@ enum OID {
     static let sha256WithRSA: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0B]
     /// 1.2.840.113635.100.6.29: Apple's marker extension of certificates that sign payment tokens.
     static let tokenSigningLeaf: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x1D]
-    /// 1.2.840.113635.100.6.2.14: Apple's marker extension of the intermediate, a certificate of the certificate
-    /// authority "Apple Application Integration CA - G3" or a successor.
+    /// 1.2.840.113635.100.6.2.14: Apple's marker extension of the intermediate certificate, which belongs to the
+    /// certificate authority "Apple Application Integration CA - G3" or its successor.
     static let applicationIntegrationCA: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x02, 0x0E]
 
     /// Returns the object identifier as dotted numbers (X.690 section 8.19).

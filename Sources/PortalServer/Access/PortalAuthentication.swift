@@ -127,7 +127,7 @@ struct PortalAuthentication: Sendable {
         return peer(.access(access.name, address: address.description), [access.grant])
     }
 
-    /// - Parameter extending: as for ``PortalSessionOperations/resume(_:extending:)``.
+    /// - Parameter extending: whether the request extends the session.
     private func session(
         of request: Hummingbird.Request, at address: RemoteAddress, extending: Bool
     ) async throws -> Identity? {

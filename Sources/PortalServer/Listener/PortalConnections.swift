@@ -71,7 +71,7 @@ final class PortalConnections: Sendable {
         return isAdmitted
     }
 
-    /// Begins the shutdown: from now on, every new connection is refused.
+    /// Begins the shutdown: from now on, ``admit(_:from:)`` returns `draining` for every new connection.
     ///
     /// - Returns: every open connection.
     func beginDrain() -> [any Channel] {

@@ -33,7 +33,7 @@ package struct PortalTLS: Sendable {
     /// Whether clients are asked for a certificate.
     let readsClientCertificates: Bool
 
-    /// Reads the files, and checks that the private key belongs to the certificate.
+    /// Reads the files, and checks that the certificate is valid at `now` and that the private key belongs to it.
     ///
     /// - Throws: an error that names the setting and the file.
     package init(reading files: Files, at now: Timestamp) throws(PortalTLSError) {

@@ -4,8 +4,8 @@ import Synchronization
 /// Limits how many requests per minute each caller and each address may send, and slows down clients that guess
 /// credentials.
 ///
-/// The functions that count requests return nil if the request is permitted, and otherwise the value for the header
-/// Retry-After in seconds. The server responds with 429.
+/// The functions `count` and ``waitAfterFailedAuthentications(of:)`` return nil if the request is permitted. Otherwise
+/// they return the value of the header Retry-After, in seconds, for the server's response with status 429.
 package final class RequestRates: Sendable {
     /// A token bucket: `burst` requests at once, and on average `perMinute` requests per minute.
     package struct Rate: Hashable, Sendable {
@@ -85,8 +85,9 @@ package final class RequestRates: Sendable {
         _ = state.withLock { $0.failures.take(address.block, at: now) }
     }
 
-    /// Counts a refusal. A client that ignores the header Retry-After and sends requests without a pause would
-    /// otherwise make the portal use as much processor time for refusals as for answers.
+    /// Counts a refusal, and decides whether it is delayed. Without delays, a client that ignores the header
+    /// Retry-After and sends requests without a pause would make the portal use as much processor time for refusals as
+    /// for answers.
     ///
     /// - Returns: how long the server waits before it sends the refusal; nil if it sends the refusal at once.
     package func delay(ofRefusalFor address: RemoteAddress) -> Duration? {

@@ -1,6 +1,6 @@
-/// Limits how often each of many keys may do something, with one token bucket for each key. The memory is bounded: if
-/// there are too many keys, the buckets of the keys that were used least recently are discarded, so these keys start
-/// again with a full bucket.
+/// Limits the rate of requests for each key, such as the address of a client, with one token bucket for each key. The
+/// memory is bounded: if there are too many keys, the buckets of the keys that were used least recently are discarded,
+/// so these keys start again with a full bucket.
 struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private struct Bucket: Sendable {
         var tokens: Double

@@ -13,7 +13,7 @@ import Tracing
 /// devices for usage information.
 ///
 /// Apple does not authenticate its notifications, and devices have a token that only the platform's backend can check. So
-/// everyone can send these requests. The requests have no session, and their own rate limits.
+/// everyone can send these requests. They belong to no session, and have rate limits of their own.
 struct MerchantTokenResponder: Sendable {
     private let prefix: TokenNotificationPrefix
     private let notifications: TokenNotificationHandler

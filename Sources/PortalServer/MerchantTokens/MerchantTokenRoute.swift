@@ -46,6 +46,6 @@ enum MerchantTokenRoute: Hashable, Sendable {
             event: Self.decoded(segments[segments.count - 1]))
     }
 
-    /// Returns a text that is not percent-encoded correctly unchanged, because it is not a valid identifier anyway.
+    /// If the percent-encoding is invalid, returns the segment unchanged: it is not a valid identifier in any case.
     private static func decoded(_ segment: Substring) -> String { PercentDecoding.decode(segment) ?? String(segment) }
 }

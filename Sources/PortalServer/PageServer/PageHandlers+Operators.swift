@@ -33,7 +33,7 @@ extension PageHandlers {
                 counts: FleetPage.Counts(
                     merchants: counts.merchants,
                     activeKeyPairs: counts.keyPairs.filter { $0.key.isActive }.values.reduce(0, +),
-                    merchantsBelowTarget: counts.merchantsBelowTarget, endedCertificates: overview.expired.total),
+                    merchantsBelowTarget: counts.merchantsBelowTarget, expiredCertificates: overview.expired.total),
                 findings: overview.status.findings,
                 weeks: overview.weeks.map { PageWeek(begin: $0.begins, count: $0.expiring.total) },
                 rollsByState: overview.rolls.byState, rollsByParty: overview.rolls.byParty,

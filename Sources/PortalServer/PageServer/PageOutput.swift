@@ -84,7 +84,7 @@ struct PageOutput: Sendable {
 
     /// The page for a request that was refused before its visitor was identified.
     ///
-    /// - Parameter longestBody: as for ``error(_:requestId:for:longestBody:)``.
+    /// - Parameter longestBody: the largest body that the route reads, in bytes.
     func page(for refusal: RequestGuard.Refusal, longestBody: Int) -> RequestGuard.Refusal {
         let page = ErrorPage(
             status: Int(refusal.status.code), requestId: refusal.headers.first(name: "X-Request-Id"),

@@ -16,7 +16,7 @@ extension StoreReading {
         let clause = conditions.clause
         let order = "ORDER BY sequence \(oldestFirst ? "" : "DESC") LIMIT \(conditions.parameter(max(0, limit)))"
         // `OFFSET 0` makes PostgreSQL find the records of the period with the index on `at`. Otherwise PostgreSQL may
-        // read the records in the order of `sequence` until it has found a page of them, which can be most of the
+        // read the records in the order of `sequence` until it has found `limit` of them. That can be most of the
         // table.
         let selection =
             filter.hasOnlyShortPeriod

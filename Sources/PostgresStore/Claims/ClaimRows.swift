@@ -58,7 +58,7 @@ enum ClaimRows {
     }
 
     private static func remove(_ claim: TokenClaim, on connection: Connection) throws {
-        try connection.postpone("DELETE FROM claims WHERE transaction_id = $1", [claim.transactionId.bytes])
+        try connection.sendLater("DELETE FROM claims WHERE transaction_id = $1", [claim.transactionId.bytes])
     }
 
     /// Inserts a row and removes it, to find out whether claims can be stored. No payment has the identifier of this

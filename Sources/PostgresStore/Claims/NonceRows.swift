@@ -33,7 +33,7 @@ enum NonceRows {
     /// Removes up to `count` of the oldest claims, if they were made before `time`. Skips rows that another daemon is
     /// removing. Locks no other rows, because each lock writes to the write-ahead log.
     static func remove(before time: Timestamp, count: Int, on connection: Connection) throws {
-        try connection.postpone(
+        try connection.sendLater(
             """
             DELETE FROM nonces WHERE id = ANY (ARRAY(
                 SELECT id FROM nonces WHERE id = ANY (ARRAY(

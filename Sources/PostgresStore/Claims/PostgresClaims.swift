@@ -11,7 +11,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     /// The maximum number of claims in one commit.
     static let largestGroup = 512
     private static let readers = 2
-    private static let removal =
+    private static let removalInstruction =
         "stop all daemons, remove the rows of the table merchantkeyd.claims, and start the daemons"
 
     private let groups: WriteGroups<PendingClaim>
@@ -30,7 +30,7 @@ package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
         let limits = opener.settings.limits
         self.clock = clock
         let latest = try PostgresErrors.translating { try ClaimRows.latestTime(on: try opener.open().connection) }
-        let newestClaimTime = NewestClaimTime(latest, removal: Self.removal)
+        let newestClaimTime = NewestClaimTime(latest, removal: Self.removalInstruction)
         self.newestClaimTime = newestClaimTime
         let removedClaims = RemovedClaims()
         pool = ConnectionPool(maximum: Self.readers, longestWait: limits.waiting) { try opener.open().connection }

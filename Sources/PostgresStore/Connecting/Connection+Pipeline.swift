@@ -20,12 +20,12 @@ struct PreparedQuery {
 
 /// libpq's pipeline mode: the server runs several statements without waiting for this process in between.
 extension Connection {
-    /// How many statements are postponed at most. With more statements, the responses could fill the socket's buffer
-    /// while this process still sends. The process and the server would then wait for each other.
-    private static var mostPostponed: Int { 128 }
+    /// How many statements can be unsent. With more statements, the responses could fill the socket's buffer while this
+    /// process still sends. The process and the server would then wait for each other.
+    private static var mostUnsent: Int { 128 }
 
-    /// Runs a statement with parameters, after the statements that were postponed. The first run prepares the statement
-    /// on this connection.
+    /// Runs a statement with parameters, after the unsent statements. The first run prepares the statement on this
+    /// connection.
     ///
     /// - Throws: the error of the first statement that failed.
     func query(_ sql: String, _ arguments: Arguments = []) throws -> QueryResult { try query(Query(sql, arguments)) }
@@ -34,15 +34,15 @@ extension Connection {
         try exclusively {
             let prepared = try prepare(query)
             let result =
-                postponed.isEmpty
+                unsent.isEmpty
                 ? QueryResult(try checked { prepared.send(on: $0) }, columns: prepared.statement.columns)
-                : try pipelined(takePostponed() + [prepared]).last
+                : try pipelined(takeUnsent() + [prepared]).last
             guard let result else { throw lost() }
             return result
         }
     }
 
-    /// Runs the statements in this order, after the statements that were postponed.
+    /// Runs the statements in this order, after the unsent statements.
     ///
     /// - Returns: the result of each statement.
     /// - Throws: the error of the first statement that failed. The server skips the statements after it.
@@ -50,25 +50,25 @@ extension Connection {
         guard queries.count > 1 else { return try queries.map(query) }
         return try exclusively {
             let prepared = try queries.map(prepare)
-            return Array(try pipelined(takePostponed() + prepared).suffix(queries.count))
+            return Array(try pipelined(takeUnsent() + prepared).suffix(queries.count))
         }
     }
 
-    /// Postpones a statement whose result is not needed, so that one request to the server runs several statements. The
-    /// statement is sent with the next statement that is not postponed, with the commit, or when ``mostPostponed``
-    /// statements are postponed. If it fails, the call that sends it throws its error, and the server skips the
+    /// Keeps a statement whose result is not needed, so that one request to the server runs several statements. The
+    /// next call of `query`, `queries`, `run` or `commit` sends the statement. If ``mostUnsent`` statements are unsent,
+    /// they are sent at once. If the statement fails, the call that sends it throws the error, and the server skips the
     /// statements after it.
-    func postpone(_ sql: String, _ arguments: Arguments = []) throws {
-        try exclusively { postponed.append(try prepare(Query(sql, arguments))) }
-        if postponed.count >= Self.mostPostponed { try runPostponed() }
+    func sendLater(_ sql: String, _ arguments: Arguments = []) throws {
+        try exclusively { unsent.append(try prepare(Query(sql, arguments))) }
+        if unsent.count >= Self.mostUnsent { try sendUnsent() }
     }
 
-    /// Runs the postponed statements.
+    /// Sends the unsent statements, and waits until the server has run them.
     ///
     /// - Throws: the error of the first statement that failed.
-    func runPostponed() throws {
-        guard !postponed.isEmpty else { return }
-        _ = try exclusively { try pipelined(takePostponed()) }
+    func sendUnsent() throws {
+        guard !unsent.isEmpty else { return }
+        _ = try exclusively { try pipelined(takeUnsent()) }
     }
 
     private func prepare(_ query: Query) throws -> PreparedQuery {
@@ -77,9 +77,9 @@ extension Connection {
             statement: statement, parameters: try EncodedParameters(query.arguments, as: statement.parameterTypes))
     }
 
-    private func takePostponed() -> [PreparedQuery] {
-        defer { postponed = [] }
-        return postponed
+    private func takeUnsent() -> [PreparedQuery] {
+        defer { unsent = [] }
+        return unsent
     }
 
     /// - Returns: the result of each statement.

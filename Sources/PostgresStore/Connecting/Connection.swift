@@ -12,8 +12,8 @@ final class Connection: @unchecked Sendable {
     private let isInUse = Atomic(false)
     /// The prepared statements, by their SQL text.
     private var statements: [String: PreparedStatement] = [:]
-    /// The statements of ``postpone(_:_:)`` that were not sent yet.
-    var postponed: [PreparedQuery] = []
+    /// The statements of ``sendLater(_:_:)`` that are still unsent.
+    var unsent: [PreparedQuery] = []
     /// Whether an error has made the connection unusable.
     private(set) var isLost = false
     /// How many responses have arrived.
@@ -46,18 +46,18 @@ final class Connection: @unchecked Sendable {
     /// Whether a statement of the current transaction has failed, so that the transaction can only be rolled back.
     var isTransactionFailed: Bool { PQtransactionStatus(pointer) == PQTRANS_INERROR }
 
-    /// Runs one or several statements without parameters, after the statements that were postponed.
+    /// Runs one or several statements without parameters, after the unsent statements.
     ///
     /// - Returns: the first value of the last statement's result, as text; nil for NULL, and if there is no row.
     @discardableResult
     func run(_ sql: String) throws -> String? { try firstRow(sql).first ?? nil }
 
-    /// Runs one or several statements without parameters, after the statements that were postponed.
+    /// Runs one or several statements without parameters, after the unsent statements.
     ///
     /// - Returns: the first row of the last statement's result, each value as text, nil for NULL; empty if there is no
     ///   row.
     func firstRow(_ sql: String) throws -> [String?] {
-        try runPostponed()
+        try sendUnsent()
         return try exclusively {
             let result = try checked { PQsendQuery($0, sql) }
             defer { PQclear(result) }
@@ -69,7 +69,7 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// Runs the statements that were postponed, and commits the transaction.
+    /// Sends the unsent statements, and commits the transaction.
     ///
     /// - Throws: `internalError` if a statement of the transaction had failed before. PostgreSQL then rolls the
     ///   transaction back, and reports that only in the command tag.
@@ -77,10 +77,10 @@ final class Connection: @unchecked Sendable {
         guard try query("COMMIT").commandTag == "COMMIT" else { throw Self.failedBeforeCommit }
     }
 
-    /// Undoes the transaction, or its changes since a savepoint. Discards the statements that were postponed.
+    /// Undoes the transaction, or its changes since a savepoint. Discards the unsent statements.
     func rollBack(to savepoint: String? = nil) throws {
-        postponed = []
-        // If the statement that begins the transaction was postponed, there may be nothing to undo.
+        unsent = []
+        // If the statement that begins the transaction was still unsent, there is nothing to undo.
         guard PQtransactionStatus(pointer) != PQTRANS_IDLE else { return }
         try run(savepoint.map { "ROLLBACK TO \($0)" } ?? "ROLLBACK")
     }

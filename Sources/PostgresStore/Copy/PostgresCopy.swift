@@ -237,19 +237,19 @@ extension PostgresCopy {
         }
     }
 
-    /// Lets daemons use the database: in one transaction, stores a fact that the next start records in the audit, and
+    /// Lets daemons use the database: in one transaction, stores a value that the next start records in the audit, and
     /// removes the mark of an unfinished copy.
     ///
-    /// - Parameter fact: a row of the table `daemon_facts`; nil if the copied data contains it.
-    package func finish(storing fact: (name: String, value: String)? = nil) throws {
+    /// - Parameter value: a row of the table `daemon_values`; nil if the copied data contains it.
+    package func finish(storing value: (name: String, value: String)? = nil) throws {
         try PostgresErrors.translating {
             try connection.inTransaction {
-                if let fact {
+                if let value {
                     _ = try connection.query(
                         """
-                        INSERT INTO daemon_facts (name, value) VALUES ($1, $2)
+                        INSERT INTO daemon_values (name, value) VALUES ($1, $2)
                         ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                        """, [fact.name, fact.value])
+                        """, [value.name, value.value])
                 }
                 try connection.run("DROP TABLE \(UnfinishedCopyMark.table)")
             }

@@ -21,7 +21,7 @@ extension StoreReading {
             ORDER BY newest_key_pair_id DESC, created_at DESC LIMIT 1
             """, [now]
         ) { (createdAt: try $0.timestamp("created_at"), path: try $0.text("path")) }
-        (coverage.lastVerified, coverage.lastVerifiedPath) = (newest?.createdAt, newest?.path)
+        (coverage.newestVerifiedCreatedAt, coverage.newestVerifiedPath) = (newest?.createdAt, newest?.path)
         coverage.verifiedInFuture = try firstRow(
             """
             SELECT max(created_at) AS created_at FROM backups
@@ -68,6 +68,6 @@ extension StoreReading {
 
     /// A text that the daemon stores about itself, such as `backupDraft`, the path of an unfinished backup.
     func daemonValue(_ name: String) throws -> String? {
-        try firstRow("SELECT value FROM daemon_facts WHERE name = $1", [name]) { try $0.text("value") }
+        try firstRow("SELECT value FROM daemon_values WHERE name = $1", [name]) { try $0.text("value") }
     }
 }

@@ -14,7 +14,7 @@ extension StoreTransaction {
     func setDaemonValue(_ name: String, _ value: String) throws {
         try executeLater(
             """
-            INSERT INTO daemon_facts (name, value) VALUES ($1, $2)
+            INSERT INTO daemon_values (name, value) VALUES ($1, $2)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
             """, [name, value])
     }

@@ -77,7 +77,7 @@ extension PostgresStore: KeyRotationStore {
     }
 
     package func eraseCopiesOfOldKeys(after rotation: KeyRotation) async throws {
-        try await eraseRemovedBytes()
+        try await eraseCopiesOfDestroyedSecrets()
     }
 
     package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {
@@ -111,7 +111,7 @@ extension StoreReading {
 
     func sealedKeys(notUnder dataKey: Int, after row: Int, limit: Int) throws -> [SealedKeyPairRow] {
         // The condition is given for both ids, because PostgreSQL does not infer one condition from the other. With
-        // only one condition, a merge join would read every key pair before the page.
+        // only one condition, a merge join would read every key pair up to `row`, too.
         try allRows(
             """
             SELECT \(SealedKeyRow.joinedColumns)

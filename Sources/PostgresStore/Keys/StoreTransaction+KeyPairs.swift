@@ -70,7 +70,7 @@ extension StoreTransaction {
 
 extension StoreTransaction {
     /// Overwrites the sealed bytes with zeros of the same length. PostgreSQL keeps the old version of the row until
-    /// VACUUM removes it: see ``PostgresStore/eraseRemovedBytes()``.
+    /// VACUUM removes it: see ``PostgresStore/eraseCopiesOfDestroyedSecrets()``.
     private func eraseSealedPrivateKey(of hash: PublicKeyHash) throws {
         try executeLater(
             """

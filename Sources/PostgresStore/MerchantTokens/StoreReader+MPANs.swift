@@ -14,7 +14,7 @@ extension StoreReading {
 
     func mpans(after cursor: MerchantTokenIdentifier?, limit: Int) throws -> [StoredMPAN] {
         // The condition is given for both identifiers, because PostgreSQL does not infer one condition from the other.
-        // With only one condition, a merge join would not begin at the page.
+        // With only one condition, a merge join would read every row before `cursor`, too.
         try allRows(
             """
             SELECT \(MPANRow.columns)

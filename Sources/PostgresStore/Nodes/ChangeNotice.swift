@@ -3,5 +3,5 @@ enum ChangeNotice {
     static let channel = "merchantkeyd_changes"
 
     /// Call in the transaction of the change. PostgreSQL sends the notice when the transaction is committed.
-    static func send(on connection: Connection) throws { try connection.postpone("NOTIFY \(channel)") }
+    static func send(on connection: Connection) throws { try connection.sendLater("NOTIFY \(channel)") }
 }

@@ -9,7 +9,7 @@ import Vocabulary
 enum KeyChangeLog {
     /// How long changes are kept: longer than a lease. A daemon whose lease has ended empties its caches instead of
     /// reading changes.
-    private static let kept = "interval '1 hour'"
+    private static let retention = "interval '1 hour'"
 
     /// - Returns: the number of the change.
     static func append(_ hashes: Set<PublicKeyHash>, on connection: Connection) throws -> Int {
@@ -43,7 +43,7 @@ enum KeyChangeLog {
     }
 
     static func removeOld(on connection: Connection) throws {
-        // Not `clock_timestamp()`, which changes during the statement, so that PostgreSQL could not use the index.
-        try connection.run("DELETE FROM key_changes WHERE changed_at < statement_timestamp() - \(kept)")
+        // Not `clock_timestamp()`: it changes during the statement, so PostgreSQL could not use the index.
+        try connection.run("DELETE FROM key_changes WHERE changed_at < statement_timestamp() - \(retention)")
     }
 }

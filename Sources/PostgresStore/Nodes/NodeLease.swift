@@ -6,8 +6,8 @@ import Vocabulary
 /// The leases of this daemon on a database that several daemons share: one for its caches, and one for the role of the
 /// leader, which does the work that only one daemon does.
 ///
-/// ``run(hasDataKey:)`` renews the leases, and notifies the observers of the changes of other daemons. While the
-/// database cannot be reached, the leases end. When a new lease begins, all caches are emptied.
+/// ``run(hasDataKey:)`` renews the leases, and notifies the observers of the changes of other daemons. If the database
+/// cannot be reached for longer than a lease, the leases end. When a new lease begins, all caches are emptied.
 ///
 /// A renewal has three steps in this order, so that no change is missed: the row in `nodes` gets a later end; then the
 /// changes that are committed by now are read and applied; then the lease is extended. A change that is committed after
@@ -29,7 +29,7 @@ package final class NodeLease: Sendable {
         /// While this lease is valid, this daemon is the leader.
         let leaderLease: Lease
         let observers: StoreObservers
-        /// Called with the reason when the connection is lost, and with nil when a lease begins again.
+        /// Called with the reason when the leases cannot be renewed, and with nil when they begin again.
         let report: @Sendable (MerchantError?) -> Void
 
         package init(
@@ -169,7 +169,7 @@ extension NodeLease {
 
     private func connect() throws -> Connection {
         let connection = try opener.open().connection
-        // A renewal that takes longer is of no use, and a shutdown waits for it.
+        // A renewal that takes longer than the lease is of no use, and would delay a shutdown.
         connection.longestResponse = timing.length
         // The table key_changes grows quickly. A generic plan that was made while it was small would read the whole
         // table.

@@ -7,7 +7,7 @@ import Vocabulary
 
 /// Upgrades the schema of a database.
 enum Migrations {
-    /// The advisory lock that one program holds while it upgrades: "mkdy" in ASCII.
+    /// The number of the advisory lock that a program holds while it upgrades a schema: "mkdy" in ASCII.
     private static let lock = 0x6D6B_6479
 
     /// Runs the migrations that were not yet applied to the database, each in a transaction of its own. If several
@@ -15,7 +15,7 @@ enum Migrations {
     ///
     /// - Parameters:
     ///   - grantsPrivileges: whether to grant the privileges of the daemon's role even if no migration was run.
-    ///   - acceptsUnfinishedCopy: only the copy itself opens the target of an unfinished copy.
+    ///   - acceptsUnfinishedCopy: whether to accept the target of an unfinished copy. Only the copy itself passes true.
     /// - Returns: the schema version before the upgrade.
     /// - Throws: ``MerchantError`` `storeUnavailable` if the database belongs to another program, if its schema is more
     ///   than one version newer than this program's, if an applied migration differs from this program's, if this role

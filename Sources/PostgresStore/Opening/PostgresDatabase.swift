@@ -18,7 +18,8 @@ package struct PostgresDatabase: Sendable {
     ///     only tests pass `notRequired`.
     ///   - notice: receives the notices of the server: severity, SQLSTATE and message.
     ///   - migrations: the migrations of the schema, oldest first; tests pass their own.
-    ///   - acceptsUnfinishedCopy: only the copy of a store, which verifies its target, opens an unfinished copy.
+    ///   - acceptsUnfinishedCopy: whether to accept the target of an unfinished copy. Only the copy itself passes true,
+    ///     to verify its target.
     /// - Throws: ``MerchantError`` `storeUnavailable` for a server that cannot be reached or used, for a database of
     ///   another program, and for a schema that is more than one version newer than this program's. Such a database is
     ///   not changed.
@@ -54,8 +55,8 @@ package struct PostgresDatabase: Sendable {
         return (before, max(before, migrations.count))
     }
 
-    /// The same database, for a daemon that has seen audit records. If the database lacks the record `known`, as after a
-    /// failover that lost transactions, every new connection is refused, and all reads and changes fail with
+    /// The same database, for a daemon that has seen audit records. If the database lacks the record `known`, as after
+    /// a failover that lost transactions, every new connection is refused, and all reads and changes fail with
     /// `storeUnavailable`.
     package func requiring(_ known: KnownAuditHead) -> PostgresDatabase {
         var opener = opener

@@ -29,7 +29,7 @@ extension StoreTransaction {
         // `rolls_follow_their_new_key` sets them.
         //
         // `idle_since`: the time since which the roll waits only for the quiet period to pass. `has_next_pair`: whether
-        // the key pair for the merchant's next roll was prepared after this roll finished.
+        // the daemon has prepared the key pair for the next roll, or has found that none can be prepared.
         let changed = try execute(
             """
             UPDATE rolls

@@ -36,7 +36,7 @@ final class StoreTransaction: StoreReading, RepositoryWriting {
 
     /// Executes an SQL statement together with the next one, or at the end of the transaction. So the daemon waits for
     /// the server less often. If the statement fails, the call that sends it throws the error.
-    func executeLater(_ sql: String, _ arguments: Arguments) throws { try connection.postpone(sql, arguments) }
+    func executeLater(_ sql: String, _ arguments: Arguments) throws { try connection.sendLater(sql, arguments) }
 
     /// Executes an SQL statement that inserts one row.
     ///

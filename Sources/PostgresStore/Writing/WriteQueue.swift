@@ -106,9 +106,9 @@ final class WriteQueue: Sendable {
         do {
             let respond = try write.run(transaction)
             guard !connection.isTransactionFailed else { throw Connection.failedBeforeCommit }
-            try connection.postpone("RELEASE one_write")
-            try connection.postpone("SAVEPOINT one_write")
-            try connection.runPostponed()
+            try connection.sendLater("RELEASE one_write")
+            try connection.sendLater("SAVEPOINT one_write")
+            try connection.sendUnsent()
             return GroupedResult(respond, transaction.changes)
         } catch {
             guard !connection.isLost else { throw error }

@@ -7,8 +7,8 @@ package protocol PathParameter: TextValue {
     /// The parameter's name in the path's template.
     static var name: String { get }
 
-    /// - Returns: the merchant that owns the resource; nil if the caller's permit must not be limited to some
-    ///   merchants.
+    /// - Returns: the merchant that owns the resource; nil if no merchant owns the resource. The caller then needs the
+    ///   permit for every merchant.
     /// - Throws: ``notFoundError`` if the owner must be read from the store and there is no such resource.
     func owner(_ owners: some ResourceOwners) async throws -> MerchantIdentifier?
 

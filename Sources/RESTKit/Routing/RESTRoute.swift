@@ -3,10 +3,15 @@ package import HTTPTypes
 package import MerchantCore
 import ServerKit
 
-/// What a request to a route may do. `destroys` means that the request revokes, removes or erases something. In
-/// `schema/openapi.yaml`, `x-effect` has the same value.
+/// What a request to a route may do. In `schema/openapi.yaml`, `x-effect` has the same value. Without `x-effect`, a
+/// `GET` has the effect `reads`, and any other method has the effect `writes`.
 package enum RouteEffect: String, Sendable, CaseIterable {
-    case reads, writes, destroys
+    /// Changes nothing.
+    case reads
+    /// May change something, but revokes, removes and erases nothing.
+    case writes
+    /// May revoke, remove or erase something.
+    case destroys
 }
 
 /// The merchants for which the caller needs a route's permit.
@@ -62,7 +67,7 @@ extension RESTRoute {
     ) -> RESTRoute {
         RESTRoute(
             method: .get, path: path, permit: permit, scope: scope, effect: .reads, logMessage: nil, query: query,
-            maximumBodyBytes: 0, authorize: authorizing(permit, scope, handler))
+            maximumBodyBytes: 0, authorize: makeAuthorize(permit, scope, handler))
     }
 
     /// Declares a route with `GET` that has a parameter in its path.
@@ -72,10 +77,11 @@ extension RESTRoute {
     ) -> RESTRoute {
         RESTRoute(
             method: .get, path: path, permit: permit, scope: .pathParameter, effect: .reads, logMessage: nil,
-            query: query, maximumBodyBytes: 0, authorize: authorizing(permit, handler))
+            query: query, maximumBodyBytes: 0, authorize: makeAuthorize(permit, handler))
     }
 
-    /// Declares a route that changes something and has no parameter in its path.
+    /// Declares a route that changes something, with the effect `writes` or `destroys`, and has no parameter in its
+    /// path.
     package static func changes(
         _ method: HTTPRequest.Method, _ path: String, logMessage: String,
         permit: Permit = Handlers.permitToChange, effect: RouteEffect = .writes, scope: RouteScope = .everyMerchant,
@@ -83,10 +89,11 @@ extension RESTRoute {
     ) -> RESTRoute {
         RESTRoute(
             method: method, path: path, permit: permit, scope: scope, effect: effect, logMessage: logMessage,
-            query: query, maximumBodyBytes: maximumBodyBytes, authorize: authorizing(permit, scope, handler))
+            query: query, maximumBodyBytes: maximumBodyBytes, authorize: makeAuthorize(permit, scope, handler))
     }
 
-    /// Declares a route that changes something and has a parameter in its path.
+    /// Declares a route that changes something, with the effect `writes` or `destroys`, and has a parameter in its
+    /// path.
     package static func changes<Parameter: PathParameter>(
         _ method: HTTPRequest.Method, _ path: String, logMessage: String,
         permit: Permit = Handlers.permitToChange, effect: RouteEffect = .writes, query: Set<String> = [],
@@ -94,7 +101,7 @@ extension RESTRoute {
     ) -> RESTRoute {
         RESTRoute(
             method: method, path: path, permit: permit, scope: .pathParameter, effect: effect, logMessage: logMessage,
-            query: query, maximumBodyBytes: maximumBodyBytes, authorize: authorizing(permit, handler))
+            query: query, maximumBodyBytes: maximumBodyBytes, authorize: makeAuthorize(permit, handler))
     }
 }
 
@@ -102,7 +109,7 @@ extension RESTRoute {
 
 extension RESTRoute {
     /// Returns the value of ``authorize`` for a route without a parameter in its path.
-    private static func authorizing(
+    private static func makeAuthorize(
         _ permit: Permit?, _ scope: RouteScope, _ handler: @escaping Handler
     ) -> @Sendable (Peer, Substring?, Handlers) async throws -> AuthorizedHandler {
         { peer, _, handlers in
@@ -121,7 +128,7 @@ extension RESTRoute {
     /// Returns the value of ``authorize`` for a route with a parameter in its path. The returned function checks the
     /// permit in two steps. First, it refuses a caller who has the permit for no merchant. Then it reads the parameter,
     /// and checks the permit for the merchant that owns the resource.
-    private static func authorizing<Parameter: PathParameter>(
+    private static func makeAuthorize<Parameter: PathParameter>(
         _ permit: Permit, _ handler: @escaping ParameterHandler<Parameter>
     ) -> @Sendable (Peer, Substring?, Handlers) async throws -> AuthorizedHandler {
         { peer, text, handlers in

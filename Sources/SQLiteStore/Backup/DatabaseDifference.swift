@@ -18,9 +18,11 @@ package struct DatabaseDifference: Sendable {
         /// Key pairs whose private key was destroyed before the restore, and is stored again after the restore, but
         /// that are not `usableAgain`.
         case destructionUndone
-        /// Accesses to the portal that were created or revoked, or whose tokens have changed, after the backup.
+        /// Accesses to the portal that are revoked in only one of the two databases; and accesses that are not revoked,
+        /// and are missing or have other tokens in the older database.
         case accesses
-        /// Invitations to the portal that were created, used or revoked after the backup.
+        /// Invitations to the portal that are open and only in the newer database, or whose state differs between the
+        /// two databases.
         case invitations
         /// Key pairs whose state differs, but that are neither `usableAgain` nor `destructionUndone`.
         case earlierState
@@ -85,7 +87,7 @@ package struct DatabaseDifference: Sendable {
 
     package subscript(kind: Kind) -> Changes { changes[kind] ?? Changes() }
 
-    /// Whether both databases have the same content, apart from the audit.
+    /// Whether there is no change of any ``Kind``. Audit records are not considered.
     package var isEmpty: Bool { changes.values.allSatisfy { $0.count == 0 } }
 
     /// Compares two databases without changing them.

@@ -84,7 +84,7 @@ enum ClaimRows {
         }
     }
 
-    /// Whether a claim is missing, and not because it was removed by age.
+    /// Whether the database lacks a claim that was not removed by age.
     static func lacks(_ mark: ClaimMark, in db: Database) throws -> Bool {
         // If the log that contained the schema was emptied, there is no table until the daemon creates it again.
         guard try db.tableExists("claims") else { return true }

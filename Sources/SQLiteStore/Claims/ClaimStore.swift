@@ -113,8 +113,8 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
         }
     }
 
-    /// Whether a claims database lacks a claim, and not because the claim was removed by age. Reads the database
-    /// without changing it, whether the daemon runs or not.
+    /// Whether a claims database lacks a claim that was not removed by age. Reads the database without changing it,
+    /// whether the daemon runs or not.
     ///
     /// - Throws: if the database cannot be read.
     package static func lacks(_ claim: ClaimMark, inFile path: String) throws -> Bool {
@@ -147,7 +147,7 @@ package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     package static func inspect(path: String, wholeContent: Bool) throws {
         try SQLiteErrors.translating(of: .claims, at: path) {
             try DatabaseInspection.requireUsableFiles(at: path, of: .claims)
-            try DatabaseFile.requireFileOfLog(at: path)
+            try DatabaseFile.refuseLogWithoutFile(at: path)
             let queue = try DatabaseInspection.openReadOnly(path)
             defer { try? queue.close() }
             try queue.read { db in

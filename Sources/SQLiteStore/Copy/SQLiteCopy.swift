@@ -181,9 +181,9 @@ extension SQLiteCopy {
     package func setAssignedNumbers(_ numbers: [String: Int64]) throws {
         try SQLiteErrors.translating {
             try merchants.queue.write { db in
-                let counted = try String.fetchSet(
+                let tablesWithCounter = try String.fetchSet(
                     db, sql: "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%'")
-                for (table, number) in numbers where counted.contains(table) {
+                for (table, number) in numbers where tablesWithCounter.contains(table) {
                     let present = try db.firstRow("SELECT seq FROM sqlite_sequence WHERE name = ?", [table]) {
                         try $0.int64("seq")
                     }

@@ -14,7 +14,7 @@ extension StoreTransaction {
     func setDaemonValue(_ name: String, _ value: String) throws {
         try execute(
             """
-            INSERT INTO daemon_facts (name, value) VALUES (?, ?)
+            INSERT INTO daemon_values (name, value) VALUES (?, ?)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
             """, [name, value])
     }

@@ -84,7 +84,7 @@ extension SQLiteStore: KeyRotationStore {
             try reader.firstRow("SELECT 1 FROM data_keys WHERE id < 128", []) { _ in true } ?? false
         }
         if mayHaveMoved { try await vacuum() }
-        try await eraseRemovedBytes()
+        try await eraseCopiesOfDestroyedSecrets()
     }
 
     package func finish(_ rotation: KeyRotation, at now: Timestamp, recording audit: AuditEntry) async throws {

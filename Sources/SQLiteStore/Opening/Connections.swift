@@ -16,8 +16,9 @@ enum Connections {
     static let maximumReaders = 4
     /// How long a statement waits for a lock that another connection or program holds, before it fails.
     static let busyMilliseconds = 5000
-    /// The cache can hold the inner pages of every index of a database with about 100,000 merchants. Hashes are
-    /// inserted at random positions of an index, so each insertion may need any of these pages.
+    /// The size of the page cache of the connection that writes. The cache can hold the inner pages of every index of a
+    /// database with about 100,000 merchants. Hashes are inserted at random positions of an index, so each insertion
+    /// may need any of these pages.
     private static let writerCacheKilobytes = 16 << 10
     /// The longest write-ahead log, in bytes, after a checkpoint: SQLite truncates a longer log to this length.
     private static let longestIdleLog = 64 << 20

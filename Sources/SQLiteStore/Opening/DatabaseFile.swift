@@ -141,7 +141,7 @@ enum DatabaseFile {
     /// - Throws: ``MerchantError`` `storeUnavailable` if the file cannot be created or fails the check, or if it is
     ///   missing or empty although its write-ahead log has content.
     static func createOrCheck(at path: String) throws(MerchantError) {
-        try requireFileOfLog(at: path)
+        try refuseLogWithoutFile(at: path)
         let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
             guard errno == EEXIST else { throw failure("cannot create the database '\(path)'") }
@@ -162,12 +162,12 @@ enum DatabaseFile {
         for name in [path, path + "-wal", path + "-shm"] { try requirePrivateIfPresent(name) }
     }
 
-    /// Checks that the database's file is not missing or empty although its write-ahead log has content. SQLite would
-    /// delete the log of an empty file, even on a connection that only reads, and with it changes that are not in the
-    /// file yet.
+    /// Refuses a database whose write-ahead log has content, but whose file is missing or empty. SQLite would delete
+    /// the log of an empty file, even on a connection that only reads, and with it changes that are not in the file
+    /// yet.
     ///
     /// - Throws: ``MerchantError`` `storeUnavailable`.
-    static func requireFileOfLog(at path: String) throws(MerchantError) {
+    static func refuseLogWithoutFile(at path: String) throws(MerchantError) {
         let length = logLength(of: path)
         guard length > 0, !hasContent(path) else { return }
         throw MerchantError(

@@ -58,7 +58,7 @@ package struct DatabaseInspection: Sendable {
             "another program keeps opening and closing the database: stop that program, then repeat the command")
     }
 
-    /// The value of the row `name` in the table `daemon_facts`, in which the daemon stores texts about itself. nil if
+    /// The value of the row `name` in the table `daemon_values`, in which the daemon stores texts about itself. nil if
     /// there is no such row or the database cannot be read.
     package static func daemonValue(_ name: String, in path: String) -> String? {
         try? read(path) { try StoreReader(db: $0).daemonValue(name) }
@@ -109,7 +109,7 @@ package struct DatabaseInspection: Sendable {
                 try requireOwnProgram(db, path)
                 try Migrations.requireKnownMigrations(Schema.migrations, in: db)
                 let reader = StoreReader(db: db)
-                return try body(reader, try usedDataKeys(reader))
+                return try body(reader, try requireDataKeys(reader))
             }
         }
     }
@@ -176,7 +176,7 @@ package struct DatabaseInspection: Sendable {
         }
     }
 
-    private static func usedDataKeys(_ reader: StoreReader) throws -> [SealedDataKey] {
+    private static func requireDataKeys(_ reader: StoreReader) throws -> [SealedDataKey] {
         let keys = try reader.dataKeys()
         guard !keys.isEmpty else { throw SetupUnfinished() }
         return keys
@@ -191,7 +191,7 @@ package struct DatabaseInspection: Sendable {
         inconsistentContent = schemaVersion < knownSchemaVersion ? [] : IntegrityCheck.findings(in: db)
         let reader = StoreReader(db: db)
         auditBreaks = try Self.auditBreaks(reader)
-        dataKeys = try Self.usedDataKeys(reader)
+        dataKeys = try Self.requireDataKeys(reader)
         counts = try reader.counts(at: now)
         // The values that are read with `try?` are nil if the schema is older or an index is missing, so that the other
         // values are still reported.

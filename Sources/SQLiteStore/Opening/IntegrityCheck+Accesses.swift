@@ -66,7 +66,7 @@ extension IntegrityCheck {
 extension IntegrityCheck.AuditedAccesses {
     private static let actions = AuditedAccess.actions.map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-    /// Reads the records after the last one that was read. A record without the content of an access is ignored.
+    /// Reads the records up to `end` that were not read yet. Ignores a record without the content of an access.
     fileprivate mutating func read(to end: Int, in db: Database) throws {
         let texts = try String.fetchAll(
             db,

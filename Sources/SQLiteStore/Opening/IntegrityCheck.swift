@@ -140,8 +140,8 @@ enum IntegrityCheck {
     }
 
     /// Checks one batch of audit records. If a record says that a key pair, merchant, access or notification URL was
-    /// created, its row must exist, because the daemon never deletes such a row. The record of a notification URL names
-    /// only its merchant, because the URL is secret. So the merchant must have at least one URL.
+    /// created, the created row must exist, because the daemon never deletes such a row. The record of a notification
+    /// URL names only its merchant, because the URL is secret. So the merchant must have at least one URL.
     private static func missingRows(in db: Database, after sequence: Int) throws -> Batch {
         let end = sequence + recordsPerBatch
         let rows = try Row.fetchAll(

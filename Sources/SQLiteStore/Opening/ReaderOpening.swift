@@ -31,7 +31,7 @@ struct ReaderOpening {
     }
 
     /// Opens the connections. Ignores a failure, because GRDB tries again when a read needs the connection. Delays
-    /// other reads by at most the time limit.
+    /// other reads by at most 50 ms.
     static func open(_ pool: DatabasePool) async {
         let opening = ReaderOpening(pool, limit: .milliseconds(50))
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -4,8 +4,8 @@ import Vocabulary
 
 // `since` is the time at which a roll reached its present step. `idle_since` is the time of the last request for the
 // old key or of the last change of state of either key, whichever is later: each of them starts the quiet period again.
-// It is NULL until a token was decrypted with the new key after the promotion. It is always NULL if the old private key
-// was exported, so such a roll never becomes quiet.
+// `idle_since` is NULL until a token was decrypted with the new key after the promotion. It is always NULL if the old
+// private key was exported, so such a roll never becomes quiet.
 
 extension StoreReading {
     func roll(_ number: Int) throws -> Roll? {

@@ -3,24 +3,26 @@ import MerchantCore
 import Synchronization
 
 extension SQLiteStore {
-    /// How many times ``eraseRemovedBytes()`` tries to empty the write-ahead log before it fails.
-    private static let erasureAttempts = 20
-    /// How many milliseconds one attempt waits for readers that use the write-ahead log.
+    /// How many times ``eraseCopiesOfDestroyedSecrets()`` tries to truncate the write-ahead log before it throws an error.
+    private static let truncationAttempts = 20
+    /// How long, in milliseconds, one attempt waits for readers that use the write-ahead log.
     private static let readerWaitMilliseconds = 250
-    /// The length of a blob in bytes. A row with a blob of this length nearly fills a page of 4,096 bytes.
-    private static let nearlyOnePage = 4000
+    /// The length in bytes of the blob in ``overwriteRowBuffer(_:)``. A row with this blob nearly fills a page of 4,096
+    /// bytes.
+    private static let blobLength = 4000
 
     /// Removes the remaining copies of destroyed keys from the write-ahead log and from memory: checkpoints the log,
-    /// truncates it to zero bytes, and then frees the caches of every connection. While readers use the log, tries up
-    /// to 20 times to truncate it. Other writes run between two attempts.
+    /// truncates it to zero bytes, and then frees the caches of every connection. SQLite cannot truncate the log while
+    /// a reader uses it, so this method tries up to 20 times. Other writes can run between two attempts.
     ///
     /// This method cannot remove the bytes from earlier copies of the files, or from disk blocks that the file system
     /// has freed.
     ///
-    /// - Throws: `storeUnavailable` if readers used an older state of the database during all attempts.
-    package func eraseRemovedBytes() async throws {
+    /// - Throws: `storeUnavailable` if readers used the log during all attempts, if the store refuses writes, or if a
+    ///   file of the database was replaced.
+    package func eraseCopiesOfDestroyedSecrets() async throws {
         do {
-            for _ in 0..<Self.erasureAttempts where try await truncateLog() {
+            for _ in 0..<Self.truncationAttempts where try await truncateLog() {
                 try await freeCaches()
                 erasureIsDue.store(false, ordering: .sequentiallyConsistent)
                 return
@@ -36,11 +38,11 @@ extension SQLiteStore {
         )
     }
 
-    /// Calls ``eraseRemovedBytes()`` if its last call failed, or if there was no call since the start: the previous
-    /// process may have been killed before it called that method.
-    package func eraseRemovedBytesIfDue() async throws {
+    /// Calls ``eraseCopiesOfDestroyedSecrets()`` if the last call of that method failed, or if this process has not called it yet.
+    /// The previous process may have been killed after it destroyed a key and before it truncated the log.
+    package func eraseCopiesOfDestroyedSecretsIfDue() async throws {
         guard erasureIsDue.load(ordering: .sequentiallyConsistent) else { return }
-        try await eraseRemovedBytes()
+        try await eraseCopiesOfDestroyedSecrets()
     }
 
     /// Checkpoints and truncates the write-ahead log.
@@ -89,14 +91,14 @@ extension SQLiteStore {
     }
 
     /// Overwrites the buffer in which the connection builds each new row, because the buffer still contains the last
-    /// row. It has the size of one page, and SQLite does not free it while the connection is open. So this method
-    /// inserts a row that nearly fills a page, and rolls the insertion back.
+    /// row. The buffer has the size of one page, and SQLite does not free it while the connection is open. So this
+    /// method inserts a row that nearly fills a page, and rolls the insertion back.
     private static func overwriteRowBuffer(_ db: Database) throws {
         try db.inTransaction {
             try db.execute(
                 sql: """
                     INSERT INTO sealed_private_keys (seal_version, data_key_id, sealed_bytes, erased)
-                    SELECT 1, id, zeroblob(\(nearlyOnePage)), 1 FROM data_keys LIMIT 1
+                    SELECT 1, id, zeroblob(\(blobLength)), 1 FROM data_keys LIMIT 1
                     """)
             return .rollback
         }

@@ -48,7 +48,8 @@ package final class SandboxGateway: Sendable {
 
     /// Starts the server.
     ///
-    /// - Throws: ``SandboxError`` if the port is in use or the registrations cannot be read.
+    /// - Throws: ``SandboxError`` if the port or the control socket cannot be opened, if the registrations cannot be
+    ///   read, or if another process uses their directory.
     package init(authority: SandboxAuthority, settings: Settings) async throws {
         let names = ["localhost", "127.0.0.1", "::1"].compactMap(SandboxServerName.init) + settings.names
         // The server certificate is new at each start, so it needs no file. Clients need only the root. The certificate

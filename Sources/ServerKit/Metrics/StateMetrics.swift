@@ -108,7 +108,7 @@ struct StateMetrics {
         page.append(
             gauge: "merchantkeyd_backup_last_verified_timestamp_seconds",
             "Time of the newest verified backup. Absent if there is none, or if its time is in the future.",
-            status.backups.lastVerified.map { Int($0.millisecondsSince1970 / 1000) })
+            status.backups.newestVerifiedCreatedAt.map { Int($0.millisecondsSince1970 / 1000) })
         page.append(
             gauge: "merchantkeyd_merchants_awaiting_backup",
             "Merchants whose newest key pair is in no verified backup.",

@@ -5,6 +5,7 @@ package import Vocabulary
 ///
 /// The methods throw an error if a column has no valid value. Methods with `IfAny` in their name return nil for NULL;
 /// for the other methods, NULL is not a valid value.
+///
 /// The conversions are generic and take `some StoredRow`, so that reading a column allocates nothing for the row.
 package protocol StoredRow {
     func text(_ column: String) throws -> String

@@ -8,7 +8,7 @@ final class FakeDaemon: Sendable {
         let method: String
         /// Path and query, as on the request line.
         let target: String
-        /// Names in lower case.
+        /// The header fields, with names in lower case.
         let headers: [String: String]
         let body: [UInt8]
 
@@ -51,7 +51,7 @@ final class FakeDaemon: Sendable {
 
     var requests: [Request] { seen.withLock { $0 } }
 
-    /// - Parameter name: of the socket's file.
+    /// - Parameter name: the name of the socket's file.
     init(
         in directory: String, named name: String = "admin.sock", _ answer: @escaping @Sendable (Request) throws -> Reply
     ) throws {
@@ -147,7 +147,7 @@ final class FakeDaemon: Sendable {
 }
 
 extension FakeDaemon {
-    /// Runs `body` with the program and a daemon on the socket that the program finds by `--socket`.
+    /// Runs `body` with the program, and with a daemon on ``socketPath`` in the program's directory.
     static func with(
         _ answer: @escaping @Sendable (Request) throws -> Reply, _ body: (Program, FakeDaemon) async throws -> Void
     ) async throws {

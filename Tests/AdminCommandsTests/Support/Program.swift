@@ -11,7 +11,7 @@ struct Program {
         let error: String
     }
 
-    /// What standard input is.
+    /// The content of standard input.
     enum Input {
         case nothing
         case bytes(String)
@@ -21,7 +21,7 @@ struct Program {
 
     let directory: String
 
-    /// A directory of the test's own; the caller removes it.
+    /// Creates the directory. The caller removes it with ``remove()``.
     init() throws {
         var template = Array("/tmp/mkctl.XXXXXX".utf8CString)
         directory = String(cString: try #require(mkdtemp(&template)))
@@ -43,7 +43,7 @@ struct Program {
         try await run(command: [try Self.executable()] + arguments, input: input, environment: environment)
     }
 
-    /// Runs a line of a shell, in which `merchantkeyctl` is the program.
+    /// Runs a shell command line that finds `merchantkeyctl` in its `PATH`.
     func run(line: String) async throws -> Transcript {
         let programs = URL(fileURLWithPath: try Self.executable()).deletingLastPathComponent().path
         return try await run(
@@ -86,7 +86,7 @@ struct Program {
         return path
     }
 
-    /// A pseudoterminal of Linux, pts(4).
+    /// Opens a pseudoterminal, see pts(4): `near` is the side of the test, `far` the side of the program.
     private static func openTerminal() throws -> (near: Int32, far: Int32) {
         let near = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var locked: Int32 = 0

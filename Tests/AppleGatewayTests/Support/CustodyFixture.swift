@@ -46,7 +46,7 @@ final class CustodyFixture: DataKeyRepository, Sendable {
     func dataKeys() throws -> [SealedDataKey] { state.withLock { $0.dataKeys } }
     func insert(_ dataKey: SealedDataKey) throws { state.withLock { $0.dataKeys.append(dataKey) } }
 
-    /// An active identity key with a certificate for these days from now.
+    /// Adds a standby identity key whose certificate is valid on these days, counted from now.
     @discardableResult
     func add(
         _ name: String, issuedBy authority: SandboxAuthority, days: ClosedRange<Int>,

@@ -9,7 +9,7 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// One certificate hierarchy for all tests, because generating RSA keys is slow, and identities that it issued.
+/// A certificate hierarchy, and identities that it issued. All tests share them, because generating RSA keys is slow.
 final class GatewayFixture: Sendable {
     static let shared = Result { try GatewayFixture() }
     // swift-format-ignore: NeverForceUnwrap
@@ -43,7 +43,7 @@ final class GatewayFixture: Sendable {
 
     static func day(_ days: Int) -> Timestamp { Timestamp.now.adding(.seconds(days * 86_400)) }
 
-    /// Leaves `NAME.key` and `NAME.pem`.
+    /// Writes the private key and the certificate of an identity to `NAME.key` and `NAME.pem`.
     private func identity(_ name: String, valid days: ClosedRange<Int>) throws {
         try scratch.openssl(
             "req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-keyout", scratch.path("\(name).key"),
@@ -75,7 +75,7 @@ final class GatewayFixture: Sendable {
         return OutboundClient(configuration)
     }
 
-    /// A gateway that does not sleep: it appends its pauses to `waits`.
+    /// A gateway that does not sleep: it appends its pauses to `waits`, and advances a ``HandMovedClock`` by them.
     func gateway(
         _ url: String, _ identities: any IdentitySource, roots: TrustRoots? = nil, attempts: Int = 1,
         clock: any WallClock = SystemClock(), responseTimeout: Duration = .seconds(5),
@@ -96,7 +96,7 @@ final class GatewayFixture: Sendable {
     }
 }
 
-/// A source with an identity of its own for each merchant of a table, and one for all other owners.
+/// A source with one identity for each merchant in a table, and one for all other owners.
 struct IdentityTable: IdentitySource {
     let platform: IdentityFiles
     let merchants: [MerchantIdentifier: IdentityFiles]

@@ -3,7 +3,7 @@ import MerchantTestSupport
 import SandboxKit
 import Testing
 
-/// The servers with which the unchanged client is tested.
+/// The servers to which tests connect the real client.
 enum TestGatewayServer: String, CaseIterable, Sendable, CustomStringConvertible {
     case sandbox, pythonTLS13, pythonTLS12, pythonWithIntegerCodes
 

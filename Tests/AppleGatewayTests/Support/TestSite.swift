@@ -34,7 +34,7 @@ final class TestSite: Sendable {
     private let channel: any Channel
     private let accepted = Guarded(0)
 
-    /// How many connections there were.
+    /// How many connections the site has accepted.
     var connections: Int { accepted.value }
 
     init(

@@ -17,7 +17,7 @@ import Testing
 
     init() throws { fixture = try SettingsFixture() }
 
-    /// The problems for which a start is refused; empty if it is accepted.
+    /// The problems for which a start or a check refuses the settings; empty if it accepts them.
     private func problems(
         _ mutation: SettingsMutation, _ file: String, for purpose: PreparedStart.Purpose
     ) -> [String] {
@@ -42,7 +42,7 @@ import Testing
             #expect(start.isEmpty == check.isEmpty, "seed \(Self.seed), \(number), \(mutation): \(check)")
             verdicts[mutation.verdict, default: 0] += 1
         }
-        // The generator must generate enough of both.
+        // Without enough settings of each verdict, the test would prove little.
         #expect(verdicts[.accepted, default: 0] > 30 && verdicts[.refused, default: 0] > 150, "\(verdicts)")
     }
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.slow)) func `the real programs agree`() throws {
+    @Test(.tags(.slow)) func `config-check and the start of a real daemon accept the same settings`() throws {
         var mutations = SettingsMutations(fixture, seed: Self.seed)
         for number in 0..<Self.programCount {
             let mutation = mutations.next(number)
@@ -90,7 +90,7 @@ import Testing
             let check = try ChildProcess.run([
                 "\(SettingsFixture.programs)/merchantkeyd", "config-check", "--config", file,
             ])
-            // With --dry-run, so that no mutation takes the permit to reload away.
+            // With --dry-run, so that no mutation removes the permit to reload.
             let reload = try ChildProcess.run([
                 "\(SettingsFixture.programs)/merchantkeyctl", "--socket", fixture.adminSocket(0), "reload", "--dry-run",
             ])
@@ -105,7 +105,7 @@ import Testing
 
     /// Starts the daemon, and stops it when it listens on both sockets.
     ///
-    /// - Returns: false if it ends by itself before.
+    /// - Returns: false if the daemon exits by itself before that.
     private func start(_ command: [String], _ environment: [String: String], _ number: Int) throws -> Bool {
         let daemon = try ChildProcess(command, environment: environment)
         defer { daemon.killAndWait() }

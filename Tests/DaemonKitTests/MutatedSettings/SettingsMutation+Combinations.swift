@@ -1,6 +1,6 @@
 import MerchantTestSupport
 
-/// Settings whose values are valid one by one, but not together, or not on this machine.
+/// Settings that the declarations alone do not decide: a value depends on other values, or on this machine.
 extension SettingsMutations {
     func combinations(_ number: Int) -> [SettingsMutation] {
         paths(number) + masterKeys(number) + lists(number) + places(number) + provisioning(number)
@@ -16,23 +16,25 @@ extension SettingsMutations {
 
     private func paths(_ number: Int) -> [SettingsMutation] {
         let long = String(repeating: "x", count: 120)
-        func one(_ description: String, _ name: String, _ file: String) -> SettingsMutation {
+        func wrongPath(_ description: String, _ name: String, _ file: String) -> SettingsMutation {
             let path = fixture.path(file)
             return mutation(number, "\(name): \(description)", .refused) { $0.set(name, path) }
         }
         let sockets = ["sockets.admin.path", "sockets.decryptor.path"].flatMap { name -> [SettingsMutation] in
             [
-                one("too long", name, long), one("in a directory that does not exist", name, "nowhere/a.sock"),
-                one("a regular file", name, "garbage"), one("a directory", name, "directory"),
-                one("below a regular file", name, "garbage/a.sock"),
+                wrongPath("too long", name, long),
+                wrongPath("in a directory that does not exist", name, "nowhere/a.sock"),
+                wrongPath("a regular file", name, "garbage"), wrongPath("a directory", name, "directory"),
+                wrongPath("below a regular file", name, "garbage/a.sock"),
             ]
         }
         return sockets + [
-            one("below a regular file", "state-directory", "garbage/state"),
-            one("a regular file", "state-directory", "empty"),
-            one("other users can enter it", "state-directory", "open-to-all"),
-            one("too long for SQLite", "state-directory", Array(repeating: long, count: 4).joined(separator: "/")),
-            one("a name that is too long", "state-directory", long + long + long),
+            wrongPath("below a regular file", "state-directory", "garbage/state"),
+            wrongPath("a regular file", "state-directory", "empty"),
+            wrongPath("other users can enter it", "state-directory", "open-to-all"),
+            wrongPath(
+                "too long for SQLite", "state-directory", Array(repeating: long, count: 4).joined(separator: "/")),
+            wrongPath("a name that is too long", "state-directory", long + long + long),
             mutation(number, "both sockets have one path", .refused) {
                 $0[yaml: "sockets.decryptor.path"] = $0[yaml: "sockets.admin.path"]
             },
@@ -44,7 +46,7 @@ extension SettingsMutations {
     }
 
     private func provisioning(_ number: Int) -> [SettingsMutation] {
-        func one(_ description: String, _ verdict: Verdict, _ settings: [String: String]) -> SettingsMutation {
+        func variant(_ description: String, _ verdict: Verdict, _ settings: [String: String]) -> SettingsMutation {
             mutation(number, "provisioning: \(description)", verdict) {
                 for (name, value) in settings { $0[yaml: name] = value }
             }
@@ -53,55 +55,57 @@ extension SettingsMutations {
         let enabled = "provisioning.enabled"
         let (command, url) = ("provisioning.activation.command", "provisioning.activation.url")
         return [
-            one("on", .accepted, [enabled: "true"]), one("off", .accepted, [enabled: "false"]),
-            one("a switch without a value", .refused, [enabled: "null"]),
-            one("the sandbox's root", .accepted, ["provisioning.trust-roots": "[\(quoted("apple/root.pem"))]"]),
-            one(
+            variant("on", .accepted, [enabled: "true"]), variant("off", .accepted, [enabled: "false"]),
+            variant("a switch without a value", .refused, [enabled: "null"]),
+            variant("the sandbox's root", .accepted, ["provisioning.trust-roots": "[\(quoted("apple/root.pem"))]"]),
+            variant(
                 "the sandbox's root in production", .refused,
                 ["provisioning.trust-roots": "[\(quoted("apple/root.pem"))]", "environment": "production"]),
-            one("a command", .accepted, [command: "[/bin/cat]"]),
-            one("a command that does not exist", .accepted, [command: "[\(quoted("nowhere"))]"]),
-            one("a relative command", .refused, [command: "[cat]"]),
-            one("no command", .refused, [command: "[]"]),
-            one("a loopback URL", .accepted, [url: "\"http://127.0.0.1:1/\""]),
-            one("a URL of another machine", .refused, [url: "\"http://192.0.2.1/\""]),
-            one("two hooks", .refused, [command: "[/bin/cat]", url: "\"http://127.0.0.1:1/\""]),
-            one(
+            variant("a command", .accepted, [command: "[/bin/cat]"]),
+            variant("a command that does not exist", .accepted, [command: "[\(quoted("nowhere"))]"]),
+            variant("a relative command", .refused, [command: "[cat]"]),
+            variant("no command", .refused, [command: "[]"]),
+            variant("a loopback URL", .accepted, [url: "\"http://127.0.0.1:1/\""]),
+            variant("a URL of another machine", .refused, [url: "\"http://192.0.2.1/\""]),
+            variant("two hooks", .refused, [command: "[/bin/cat]", url: "\"http://127.0.0.1:1/\""]),
+            variant(
                 "the path of the decryptor socket", .refused,
                 [enabled: "true", "sockets.issuer.path": quoted("d\(number).sock")]),
-            one(
+            variant(
                 "a socket in a directory that does not exist", .refused,
                 [enabled: "true", "sockets.issuer.path": quoted("nowhere/a.sock")]),
-            one(
+            variant(
                 "without it, the path of the issuer socket does not matter", .accepted,
                 ["sockets.issuer.path": quoted("nowhere/a.sock")]),
         ]
     }
 
     private func masterKeys(_ number: Int) -> [SettingsMutation] {
-        func one(_ description: String, _ verdict: Verdict, _ settings: [String: String]) -> SettingsMutation {
+        func variant(_ description: String, _ verdict: Verdict, _ settings: [String: String]) -> SettingsMutation {
             mutation(number, "master key: \(description)", verdict) {
                 for (name, value) in settings { $0[yaml: "master-key.\(name)"] = value }
             }
         }
         func quoted(_ file: String) -> String { SettingsText.quoted(fixture.path(file)) }
         return [
-            one("a file of the wrong size", .refused, ["file": quoted("garbage")]),
-            one("a directory", .refused, ["file": quoted("directory")]),
-            one("in a directory that does not exist", .refused, ["file": quoted("nowhere/key")]),
-            one("an empty path", .refused, ["file": "\"\""]),
-            one("created by the first start", .accepted, ["file": quoted("key\(number)")]),
-            one("a credential with the source file", .refused, ["credential": "mk"]),
-            one("a command that does not exist", .refused, ["source": "command", "command": "[\(quoted("nowhere"))]"]),
-            one(
+            variant("a file of the wrong size", .refused, ["file": quoted("garbage")]),
+            variant("a directory", .refused, ["file": quoted("directory")]),
+            variant("in a directory that does not exist", .refused, ["file": quoted("nowhere/key")]),
+            variant("an empty path", .refused, ["file": "\"\""]),
+            variant("created by the first start", .accepted, ["file": quoted("key\(number)")]),
+            variant("a credential with the source file", .refused, ["credential": "mk"]),
+            variant(
+                "a command that does not exist", .refused,
+                ["source": "command", "command": "[\(quoted("nowhere"))]"]),
+            variant(
                 "a command that is not executable", .refused,
                 ["source": "command", "command": "[\(quoted("garbage"))]"]),
-            one(
+            variant(
                 "a command that is a directory", .refused, ["source": "command", "command": "[\(quoted("directory"))]"]),
-            one("a relative command", .refused, ["source": "command", "command": "[cat]"]),
-            one("a previous key without a file", .refused, ["previous.source": "file"]),
-            one("a previous key that is missing", .accepted, ["previous.file": quoted("nowhere")]),
-            one(
+            variant("a relative command", .refused, ["source": "command", "command": "[cat]"]),
+            variant("a previous key without a file", .refused, ["previous.source": "file"]),
+            variant("a previous key that is missing", .accepted, ["previous.file": quoted("nowhere")]),
+            variant(
                 "the previous key is the current one", .refused,
                 ["file": quoted("key\(number)"), "previous.file": quoted("key\(number)")]),
         ]
@@ -133,40 +137,40 @@ extension SettingsMutations {
     }
 
     private func places(_ number: Int) -> [SettingsMutation] {
-        func one(_ description: String, _ verdict: Verdict, _ name: String, _ yaml: String?) -> SettingsMutation {
+        func variant(_ description: String, _ verdict: Verdict, _ name: String, _ yaml: String?) -> SettingsMutation {
             mutation(number, "\(name): \(description)", verdict) { $0[yaml: name] = yaml }
         }
         func quoted(_ file: String) -> String { SettingsText.quoted(fixture.path(file)) }
         return [
-            one("absent, but backup.every is set", .refused, "backup.directory", nil),
-            one("does not exist", .accepted, "backup.directory", quoted("nowhere")),
-            one("in a directory that does not exist", .accepted, "audit.head.file", quoted("nowhere/heads")),
-            one("a directory", .refused, "audit.head.file", quoted("directory")),
-            one("a file without heads", .refused, "audit.head.file", quoted("garbage")),
-            one("does not exist", .accepted, "audit.head.syslog", quoted("nowhere")),
-            one("too long", .refused, "audit.head.syslog", quoted(String(repeating: "x", count: 120))),
-            one("absent", .refused, "portal.tls.certificate", nil),
-            one("absent", .refused, "portal.tls.private-key", nil),
-            one("other users can read it", .refused, "portal.tls.private-key", quoted("readable.key")),
-            one("belongs to no certificate", .refused, "portal.tls.certificate", quoted("apple/root.pem")),
-            one("not an address of this machine", .refused, "portal.listen", "\"192.0.2.1:0\""),
-            one("no portal", .accepted, "portal.listen", nil),
-            one("not an address of this machine", .refused, "metrics.listen", "\"192.0.2.1:9464\""),
-            one("a port that the kernel chooses", .accepted, "metrics.listen", "\"127.0.0.1:0\""),
+            variant("absent, but backup.every is set", .refused, "backup.directory", nil),
+            variant("does not exist", .accepted, "backup.directory", quoted("nowhere")),
+            variant("in a directory that does not exist", .accepted, "audit.head.file", quoted("nowhere/heads")),
+            variant("a directory", .refused, "audit.head.file", quoted("directory")),
+            variant("a file without heads", .refused, "audit.head.file", quoted("garbage")),
+            variant("does not exist", .accepted, "audit.head.syslog", quoted("nowhere")),
+            variant("too long", .refused, "audit.head.syslog", quoted(String(repeating: "x", count: 120))),
+            variant("absent", .refused, "portal.tls.certificate", nil),
+            variant("absent", .refused, "portal.tls.private-key", nil),
+            variant("other users can read it", .refused, "portal.tls.private-key", quoted("readable.key")),
+            variant("belongs to no certificate", .refused, "portal.tls.certificate", quoted("apple/root.pem")),
+            variant("not an address of this machine", .refused, "portal.listen", "\"192.0.2.1:0\""),
+            variant("no portal", .accepted, "portal.listen", nil),
+            variant("not an address of this machine", .refused, "metrics.listen", "\"192.0.2.1:9464\""),
+            variant("a port that the kernel chooses", .accepted, "metrics.listen", "\"127.0.0.1:0\""),
             mutation(number, "PostgreSQL with a password file that other users can read", .refused) {
                 $0.set("store.kind", "postgresql")
                 $0.set("store.postgresql.connection", "host=/run/postgresql")
                 $0.set("store.postgresql.password-file", fixture.path("readable.key"))
             },
-            one("without the kind postgresql", .refused, "store.postgresql.connection", "host=/run/postgresql"),
+            variant("without the kind postgresql", .refused, "store.postgresql.connection", "host=/run/postgresql"),
             mutation(number, "portal and metrics on one port", .refused) {
                 $0.set("portal.listen", "127.0.0.1:45999")
                 $0.set("metrics.listen", "0.0.0.0:45999")
             },
-            one("not https", .refused, "apple.gateway.url", "http://localhost"),
-            one("no name and address", .refused, "domain-check.resolve", "[shop]"),
-            one("name and address", .accepted, "domain-check.resolve", "[\"shop.example.com=192.0.2.1:8443\"]"),
-            one("without certificate", .refused, "apple.gateway.identity.private-key", quoted("portal.key")),
+            variant("not https", .refused, "apple.gateway.url", "http://localhost"),
+            variant("no name and address", .refused, "domain-check.resolve", "[shop]"),
+            variant("name and address", .accepted, "domain-check.resolve", "[\"shop.example.com=192.0.2.1:8443\"]"),
+            variant("without certificate", .refused, "apple.gateway.identity.private-key", quoted("portal.key")),
         ]
     }
 }

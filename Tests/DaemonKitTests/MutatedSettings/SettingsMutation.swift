@@ -23,7 +23,7 @@ struct SettingsMutations {
         random = SeededGenerator(seed: seed)
     }
 
-    /// - Parameter number: of the valid settings that are changed.
+    /// - Parameter number: the number of the valid settings, see ``SettingsFixture/validSettings(_:)``.
     mutating func next(_ number: Int) -> SettingsMutation {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: misspeltName(number)
@@ -87,7 +87,7 @@ struct SettingsMutations {
     }
 
     /// Sets a setting to its default. Settings of the master key are left out, because each has an effect with one
-    /// source only; so are texts, whose default is a description.
+    /// source only. Texts are left out, because their default is a description.
     private mutating func defaultValue(_ number: Int) -> SettingsMutation {
         let chosen = declaration {
             !$0.isList && $0.accepts($0.defaultText) && !$0.accepts("\u{1}") && !$0.name.hasPrefix("master-key")

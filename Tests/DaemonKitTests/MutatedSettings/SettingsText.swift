@@ -16,7 +16,7 @@ struct SettingsText {
         values[name] = "[\(texts.map(Self.quoted).joined(separator: ", "))]"
     }
 
-    /// The daemon accepts a dotted name in one line in the place of nested mappings.
+    /// The settings, one in each line. The daemon accepts dotted names in place of nested mappings.
     var yaml: String { values.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\n" }.joined() }
 
     /// The text in double quotes, with the escapes that JSON and YAML share.

@@ -107,7 +107,7 @@ certified_key() {
 
 finish() {
   local status=$?
-  # Not SIGTERM: a process that Swift's Process started has it blocked, and helpers in Python leave it so.
+  # SIGKILL, because Swift's Process starts a process with SIGTERM blocked, and Python does not unblock SIGTERM.
   for process in $gateway $site; do kill -KILL "$process" 2>/dev/null || true; done
   if [ -n "$daemon" ] && kill "$daemon" 2>/dev/null; then wait "$daemon" || true; fi
   [ "$status" -eq 0 ] || echo "failed with exit status $status in the block at $place" >&2

@@ -137,7 +137,7 @@ import Vocabulary
         try FileManager.default.createDirectory(
             atPath: installation.path("missing"), withIntermediateDirectories: false)
         try installation.eventually("the description of the restore is removed") {
-            try installation.sql("SELECT value FROM daemon_facts WHERE name = 'restoredFrom'").isEmpty
+            try installation.sql("SELECT value FROM daemon_values WHERE name = 'restoredFrom'").isEmpty
         }
         #expect(FileManager.default.fileExists(atPath: heads))
         installation.stop()
@@ -162,7 +162,7 @@ import Vocabulary
                 installation.path("state"),
             ])
             if round.isMultiple(of: 2) {
-                // While files are moved, which takes a small part of the time.
+                // Waits until files are moved. A random time would rarely hit this short phase.
                 let marker = installation.path("state/restore-under-way")
                 while process.isRunning, !FileManager.default.fileExists(atPath: marker) {}
             } else {
@@ -298,13 +298,13 @@ import Vocabulary
         let restoring = try ["merchantkeyd.sqlite.restoring", "merchantkeyd.sqlite.restoring-journal"].map {
             try installation.write("half", "state/\($0)")
         }
-        _ = try installation.sql("INSERT OR REPLACE INTO daemon_facts VALUES ('backupDraft', '\(draft)')")
+        _ = try installation.sql("INSERT OR REPLACE INTO daemon_values VALUES ('backupDraft', '\(draft)')")
         try installation.start()
         for name in restoring { #expect(!FileManager.default.fileExists(atPath: name), "\(name)") }
-        // The daemon serves meanwhile, because the disk with the backups may hang.
+        // The start does not wait for the removal, because the disk with the backups may hang.
         try installation.eventually("the draft is removed") { !FileManager.default.fileExists(atPath: draft) }
         #expect(try installation.ctl("backup", "create", installation.path("complete.backup")).status == 0)
         installation.stop()
-        #expect(try installation.sql("SELECT value FROM daemon_facts WHERE name = 'backupDraft'").isEmpty)
+        #expect(try installation.sql("SELECT value FROM daemon_values WHERE name = 'backupDraft'").isEmpty)
     }
 }

@@ -14,7 +14,7 @@ import Vocabulary
     static let rounds = number("MERCHANTKEYD_BACKUP_ROUNDS") ?? 60
     /// The number of backups that are restored, evenly distributed.
     static let restores = min(rounds, number("MERCHANTKEYD_RESTORES") ?? 6)
-    /// One in each second of an hour.
+    /// The number of changes: one in each second of an hour.
     static let changes = 3_600
 
     /// Onboards merchants, and rolls and revokes keys. Records which status each key should have on the
@@ -57,7 +57,7 @@ import Vocabulary
                 _ = try work.request("POST", "/v1/merchants/\(merchant)/certificates", certificate)
                 work.statuses[keys[keys.count - 1].hash] = 200
             }
-            func move(_ operation: String, _ index: Int, _ body: String = "") -> (Work) throws -> Void {
+            func transition(_ operation: String, _ index: Int, _ body: String = "") -> (Work) throws -> Void {
                 { work in
                     _ = try work.request(
                         "POST", "/v1/keys/\(pathSpelling(keys[index].hash))/\(operation)", Array(body.utf8))
@@ -66,8 +66,8 @@ import Vocabulary
             }
             return [
                 { _ = try $0.request("POST", "/v1/merchants", Array(#"{"merchantIdentifier": "\#(merchant)"}"#.utf8)) },
-                generate, certify, move("promote", 0), generate, certify, move("promote", 1),
-                move("revoke", 0, #"{"reason": "rolled"}"#),
+                generate, certify, transition("promote", 0), generate, certify, transition("promote", 1),
+                transition("revoke", 0, #"{"reason": "rolled"}"#),
             ]
         }
 

@@ -17,7 +17,7 @@ import Vocabulary
     }
 
     @Test(arguments: [false, true])
-    func `a repeated restore still reports the keys that are usable again`(startsBetween: Bool) throws {
+    func `a repeated restore also reports the keys that an earlier one made usable again`(startsBetween: Bool) throws {
         let revoked = try installation.certifiedKey(Self.merchant, "revoked")
         #expect(try installation.ctl("backup", "create", backup).status == 0)
         #expect(try installation.ctl("key", "revoke", revoked, "--reason", "compromised", "--yes").status == 0)
@@ -253,7 +253,7 @@ import Vocabulary
             atPath: installation.path("state/master.key"), toPath: other.path("state/master.key"))
         let onEmpty = try restore(to: other.path("state"))
         #expect(onEmpty.status == 0)
-        // The audit actions to search an exported audit for.
+        // The operator must search an exported audit for these actions.
         #expect(onEmpty.output.contains("keyRevoked") && onEmpty.output.contains("keyDestroyed"), "\(onEmpty.output)")
         try other.start()
         #expect(try other.findings().contains("databaseRestored"))
@@ -273,16 +273,16 @@ import Vocabulary
         #expect(try backedUp() == false)
         let listed = try installation.ctlJSON("merchant", "list")["items"] as? [[String: Any]]
         #expect(listed?.first?["newestKeyBackedUp"] as? Bool == false)
-        func named() throws -> [String]? {
+        func merchantsWithoutBackup() throws -> [String]? {
             (try installation.ctlJSON("status")["backups"] as? [String: Any])?["withoutBackup"] as? [String]
         }
-        #expect(try named() == [Self.merchant])
+        #expect(try merchantsWithoutBackup() == [Self.merchant])
         #expect(try installation.ctl("status").output.contains(Self.merchant))
         #expect(try installation.ctl("backup", "create", backup, "--unverified").status == 0)
         #expect(try backedUp() == false, "expected that an unverified backup does not count")
         #expect(try installation.ctl("backup", "verify", backup).status == 0)
         #expect(try backedUp() == true)
-        #expect(try named() == [])
+        #expect(try merchantsWithoutBackup() == [])
         #expect(try installation.ctl("key", "generate", Self.merchant).status == 0)
         #expect(try backedUp() == false)
     }

@@ -70,8 +70,8 @@ import Testing
         #expect(try check(command).status == 4)
         try expectRefusal(command, naming: "[masterKeyRejected]", ["--run-commands"])
 
-        // With the key of the database as the previous key, the other key is accepted: a rotation would replace the
-        // key.
+        // If the key of the database is set as the previous key, the other key is accepted, because a rotation can then
+        // replace the key of the database.
         let previous = try installation.write(
             """
             environment: sandbox
@@ -96,24 +96,24 @@ import Testing
         installation.stop(SIGKILL)
         #expect(try check(sandbox).status == 0)
 
-        func put(_ source: String?) throws {
+        func replaceDatabase(_ source: String?) throws {
             for suffix in ["", "-wal", "-shm"] {
                 try? FileManager.default.removeItem(atPath: installation.database + suffix)
             }
             if let source { try FileManager.default.copyItem(atPath: source, toPath: installation.database) }
         }
-        try put(copy)
+        try replaceDatabase(copy)
         try expectRefusal(sandbox, naming: "[logMissing]")
-        try put(nil)
+        try replaceDatabase(nil)
         try expectRefusal(sandbox, naming: "[databaseMissing]")
 
         let foreign = installation.path("foreign.sqlite")
         _ = try installation.sql("CREATE TABLE x (y); INSERT INTO x VALUES (1)", in: foreign)
         #expect(chmod(foreign, 0o600) == 0)
         try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.lock"))
-        try put(foreign)
+        try replaceDatabase(foreign)
         try expectRefusal(sandbox, naming: installation.database)
-        try put(try installation.write(String(repeating: "x", count: 8192), "text"))
+        try replaceDatabase(try installation.write(String(repeating: "x", count: 8192), "text"))
         #expect(chmod(installation.database, 0o600) == 0)
         try expectRefusal(sandbox, naming: installation.database)
         #expect(chmod(installation.database, 0o644) == 0)
@@ -144,7 +144,7 @@ import Testing
         another.close()
     }
 
-    @Test func `a check does not connect to the sockets, because systemd would then start the daemon`() throws {
+    @Test func `config check does not connect to the sockets, because systemd would then start the daemon`() throws {
         let own = try installation.write("environment: sandbox\n", "own.yaml")
         let listener = try LocalListener(at: installation.path("admin.sock"))
         defer { listener.close() }
@@ -156,7 +156,7 @@ import Testing
         #expect(!listener.hasConnection)
     }
 
-    @Test func `while the lock file is missing, the ports of the running daemon are a warning`() throws {
+    @Test func `while the lock file is missing, config check warns about the ports of the running daemon`() throws {
         let free = try BoundSocket.loopback()
         free.close()
         let config = try installation.write(
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test func `what a start would only log is a warning of the check, or a note`() throws {
+    @Test func `a problem that a start would only log is a warning or a note of config check`() throws {
         let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
         try installation.start(config: sandbox)
         installation.stop()

@@ -17,13 +17,13 @@ struct ClockAtStartTests {
         installation.stop()
 
         let now = Int(Date().timeIntervalSince1970 * 1000)
-        let stored = try installation.sql("SELECT value FROM daemon_facts WHERE name = 'confirmedTime'")
+        let stored = try installation.sql("SELECT value FROM daemon_values WHERE name = 'confirmedTime'")
         let time = try #require(stored.split { !$0.isNumber }.first.flatMap { Int($0) }, "\(stored)")
         #expect((now - 60_000...now).contains(time))
         if !isConfirmed {
             // As if the clock was set 31 days ahead while the machine was off.
             let last = now - 31 * 86_400_000
-            _ = try installation.sql("UPDATE daemon_facts SET value = '\(last)' WHERE name = 'confirmedTime'")
+            _ = try installation.sql("UPDATE daemon_values SET value = '\(last)' WHERE name = 'confirmedTime'")
         }
         Installation.wait(until: Date(timeIntervalSince1970: Double(now) / 1000 + 1))
         try installation.start()

@@ -49,7 +49,7 @@ import Testing
         #expect(settings["master-key.source"] == ["value": "file", "origin": "default"])
     }
 
-    @Test(.onlyOnSQLite) func `a missing backup directory is a warning of the check, and does not prevent the start`()
+    @Test(.onlyOnSQLite) func `config check warns about a missing backup directory, which does not prevent the start`()
         throws
     {
         let yaml = "environment: sandbox\nbackup:\n  directory: \(installation.path("nowhere"))\n"
@@ -64,15 +64,15 @@ import Testing
         let script = try installation.write("#!/bin/sh\ntouch \(installation.path("ran"))\nexit 1\n", "key.sh")
         #expect(chmod(script, 0o700) == 0)
         let yaml = "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n"
-        let without = try check(yaml)
-        #expect(without.status == 4 && without.output.contains("not run"), "\(without.output)")
+        let notRun = try check(yaml)
+        #expect(notRun.status == 4 && notRun.output.contains("not run"), "\(notRun.output)")
         #expect(!FileManager.default.fileExists(atPath: installation.path("ran")))
-        let with = try check(yaml, "--run-commands")
-        #expect(with.status == 1 && with.error.contains("master-key.command"), "\(with.error)")
+        let run = try check(yaml, "--run-commands")
+        #expect(run.status == 1 && run.error.contains("master-key.command"), "\(run.error)")
         #expect(FileManager.default.fileExists(atPath: installation.path("ran")))
     }
 
-    @Test func `the check says whether the issuers include Apple's issuing CA`() throws {
+    @Test func `config check says whether the issuers include Apple's issuing CA`() throws {
         try installation.apple("init")
         let issuers = "trust:\n  certificate-issuers: [\(installation.path("apple/processing-issuer.pem"))]\n"
         func line(_ yaml: String) throws -> Substring? {

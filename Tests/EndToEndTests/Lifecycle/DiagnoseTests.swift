@@ -43,7 +43,7 @@ import Testing
     }
 
     /// SQLite reads such a file without an error, and refuses only to write it.
-    @Test func `a damaged header, which only the start would find, is a failure`() throws {
+    @Test func `a damaged database header that prevents only writing is a failure of diagnose`() throws {
         try installation.start()
         installation.stop()
         let file = try #require(FileHandle(forUpdatingAtPath: installation.path("state/merchantkeyd.sqlite")))
@@ -119,7 +119,7 @@ import Testing
         #expect(settings.status == 1, "\(settings)")
     }
 
-    @Test func `a daemon that does not respond is a failure`() throws {
+    @Test func `diagnose reports a daemon that does not respond as a failure`() throws {
         try installation.start()
         let serving = try installation.diagnose()
         #expect(serving.outcome("response") == "success", "\(serving)")
@@ -154,7 +154,7 @@ import Testing
         #expect(try installation.diagnose("--config", config).outcome("next start") == "failure")
     }
 
-    @Test func `a master key that other users can replace is a warning`() throws {
+    @Test func `diagnose warns about a master key that other users can replace`() throws {
         try installation.createStateDirectory()
         let directory = installation.path("keys")
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
@@ -169,7 +169,7 @@ import Testing
                 && warned.detail("settings").contains(directory), "\(warned)")
     }
 
-    @Test func `a state directory in the settings that the flag overrides is a warning`() throws {
+    @Test func `diagnose warns if its flag overrides the state directory of the settings`() throws {
         try installation.createStateDirectory()
         let config = try installation.write(
             "environment: sandbox\nstate-directory: \(installation.path("other"))\n", "directory.yaml")
@@ -254,7 +254,7 @@ import Testing
         #expect(found.status == 0, "\(found)")
         #expect(chown("\(state)/master.key", 23456, 12345) == 0)
         #expect(try installation.diagnose().outcome("master key") == "failure")
-        // The daemon accepts a master key of root, but no database.
+        // The daemon accepts a master key that root owns, but not a database that root owns.
         #expect(chown("\(state)/master.key", 0, 0) == 0 && chmod("\(state)/master.key", 0o400) == 0)
         #expect(try installation.diagnose().outcome("master key") == "success")
         #expect(chown("\(state)/merchantkeyd.sqlite", 0, 0) == 0)

@@ -14,7 +14,7 @@ import Testing
         for value in values { #expect(outcome.error.contains(value), "\(outcome.error)") }
     }
 
-    @Test func `a second daemon on one directory is refused, with the process identifier of the first`() throws {
+    @Test func `a second daemon on the same directory is refused, with the process identifier of the first`() throws {
         try installation.start()
         let lock = try String(contentsOfFile: installation.path("state/merchantkeyd.lock"), encoding: .utf8)
         let holder = try #require(lock.split(separator: "\n").first)
@@ -131,7 +131,7 @@ import Testing
         #expect(try installation.ctl("status").status == 0)
     }
 
-    @Test func `wrong usage is exit status 2`() throws {
+    @Test func `the exit status is 2 for an unknown flag, and 0 for --help`() throws {
         #expect(try installation.failedStart("--nonsense").status == 2)
         #expect(try installation.failedStart("--help").status == 0)
     }
@@ -155,7 +155,8 @@ import Testing
         }
     }
 
-    @Test func `a start with a wrong master key damages nothing, and works again with the right key`() throws {
+    @Test func `a start with a wrong master key damages nothing, and a start with the right key then succeeds`() throws
+    {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.kept").status == 0)
         installation.stop(SIGKILL)

@@ -77,7 +77,7 @@ import Testing
         #expect(installation.log.count == length)
     }
 
-    @Test func `a file with a fault changes nothing and is a finding until a reload succeeds`() throws {
+    @Test func `a settings file with a fault changes nothing and is a finding until a reload succeeds`() throws {
         try start()
         try write(permits: "read, administer", "log: {level: loud}\nbackup: {keep: 3}\nunknown: 1")
         for arguments in [["reload", "--dry-run"], ["reload"]] {
@@ -104,7 +104,7 @@ import Testing
         throws
     {
         try start()
-        // The settings are valid. A file that they name is not.
+        // The settings are valid, but they name a file that does not exist.
         try write(permits: "read, administer", "trust: {token-roots: [\(installation.path("absent.pem"))]}")
         let refused = try installation.ctl("reload")
         #expect(refused.refusalCode == "settingsInvalid", "\(refused.error)")
@@ -162,25 +162,25 @@ import Testing
 
     @Test func `merchantkeyd reload needs no permit, and fails if the daemon refuses the settings`() throws {
         try start()
-        func signal() throws -> Installation.Outcome {
+        func runMerchantkeydReload() throws -> Installation.Outcome {
             try Installation.run([
                 "\(Installation.programs)/merchantkeyd", "reload", "--state-directory", installation.stateDirectory,
             ])
         }
         try write(permits: "resolve")
-        #expect(try signal().status == 0)
+        #expect(try runMerchantkeydReload().status == 0)
         #expect(try installation.ctl("status").refusalCode == "forbidden")
         try write(permits: "read, administer, resolve", "unknown: 1")
-        let refused = try signal()
+        let refused = try runMerchantkeydReload()
         #expect(refused.status == 1 && refused.error.contains("'unknown'"), "\(refused.error)")
         #expect(try installation.ctl("status").refusalCode == "forbidden")
         try write()
-        #expect(try signal().status == 0)
+        #expect(try runMerchantkeydReload().status == 0)
         #expect(try installation.ctl("status").status == 0)
         // The command leaves nothing behind, and fails without a daemon.
         #expect(!FileManager.default.fileExists(atPath: "\(installation.stateDirectory)/reload-result.sock"))
         #expect(installation.stop() == 0)
-        let stopped = try signal()
+        let stopped = try runMerchantkeydReload()
         #expect(stopped.status == 1 && stopped.error.contains("no merchantkeyd uses"), "\(stopped.error)")
     }
 
@@ -218,7 +218,7 @@ import Testing
         #expect(names == ["merchant-tokens.usage-information.private-key"])
     }
 
-    @Test func `the fields of a list that changed are reported with both values, and never the URL of a webhook`()
+    @Test func `the changed fields of a list are reported with both values, but never the value of a webhook's URL`()
         throws
     {
         _ = try installation.write("0123456789abcdef\n", "secret")
@@ -247,7 +247,7 @@ import Testing
             }
             #expect(added("uid")?["after"] as? String == "4242")
             #expect(added("gid") == nil)
-            // The default is reported, because without the line the permits are valid for every merchant.
+            // The default is reported, because a caller without this line has its permits for every merchant.
             #expect(added("merchants")?["after"] as? String == "all merchants")
             #expect(!outcome.output.contains("token-"), "\(outcome.output)")
         }

@@ -34,7 +34,7 @@ import Testing
         let expected = try population.symmetricKeys(by: installation.decryptorSocket)
         #expect(expected.values.allSatisfy { $0.count == 44 })
         let first = try status().masterKey
-        let refused = Guarded<[String]>([])
+        let failures = Guarded<[String]>([])
         let successful = Guarded(0)
         var (interrupted, round) = (0, 0)
         // Kills fall at random times. The rounds continue until at least one kill interrupted a rotation.
@@ -48,7 +48,7 @@ import Testing
                 for hash in (0...).lazy.map({ _ in population.certified.randomElement() ?? "" }) {
                     guard let key = try? KeyPopulation.symmetricKey(of: hash, client) else { return }
                     successful.update { $0 += 1 }
-                    if key != expected[hash] { refused.update { $0.append("\(hash): \(key)") } }
+                    if key != expected[hash] { failures.update { $0.append("\(hash): \(key)") } }
                 }
             }
             let onboarding = BackgroundThread { [round] in
@@ -59,7 +59,7 @@ import Testing
                 for _ in 0..<60 {
                     guard let (status, answer) = try? client.object("POST", "/v1/merchants/\(merchant)/keys")
                     else { return }
-                    if status != 201 { refused.update { $0.append("a new key: \(status) \(answer)") } }
+                    if status != 201 { failures.update { $0.append("a new key: \(status) \(answer)") } }
                 }
             }
             Installation.waitRandomly(upTo: Double(Self.keys) / 10_000)
@@ -69,7 +69,7 @@ import Testing
             if installation.log.contains("resuming an interrupted rotation") { interrupted += 1 }
         }
         #expect(try installation.ctl("master-key", "rotate", "--yes").status == 0)
-        #expect(refused.value.isEmpty, "\(refused.value.prefix(5))")
+        #expect(failures.value.isEmpty, "\(failures.value.prefix(5))")
         #expect(interrupted > 0 && successful.value > Self.kills, "\(interrupted) of \(round), \(successful.value)")
 
         // One more without a kill, to measure its duration.

@@ -33,14 +33,14 @@ import Testing
         #expect(try installation.ctl("master-key", "rotate", "--yes", "--data-key-only").status == 0)
         installation.stop()
 
-        let without = try installation.write(
+        let newOnly = try installation.write(
             "master-key:\n  source: command\n  command: [/bin/cat, \(new)]\n", "2.yaml")
-        let wrong = try installation.failedStart("--config", without, "--state-directory", installation.path("state"))
+        let wrong = try installation.failedStart("--config", newOnly, "--state-directory", installation.path("state"))
         let (oldKey, newKey) = (try identifier(old), try identifier(new))
         #expect(wrong.startFinding == "masterKeyRejected", "\(wrong.error)")
         #expect(wrong.error.contains(oldKey) && wrong.error.contains(newKey), "\(wrong.error)")
 
-        let both = try installation.write(
+        let withPrevious = try installation.write(
             """
             master-key:
               source: command
@@ -49,7 +49,7 @@ import Testing
                 source: command
                 command: [/bin/cat, \(old)]
             """, "3.yaml")
-        try installation.start(config: both)
+        try installation.start(config: withPrevious)
         #expect(try installation.checkStatus() == 1)
         let dataKeyOnly = try installation.ctl("master-key", "rotate", "--yes", "--data-key-only")
         #expect(dataKeyOnly.status == 1 && dataKeyOnly.refusalCode == "masterKeyConflict", "\(dataKeyOnly.error)")
@@ -57,7 +57,7 @@ import Testing
         #expect(rotated.status == 0 && rotated.output.contains(newKey), "\(rotated.error)")
         #expect(FileManager.default.fileExists(atPath: old))
         installation.stop()
-        try installation.start(config: without)
+        try installation.start(config: newOnly)
         #expect(try installation.ctl("backup", "create", installation.path("b")).status == 0)
     }
 
@@ -92,8 +92,8 @@ import Testing
         let config = try installation.write(
             "master-key:\n  source: systemd-credential\n  credential: mk\n", "credential.yaml")
         let state = installation.path("state")
-        let without = try installation.failedStart("--config", config, "--state-directory", state)
-        #expect(without.error.contains("CREDENTIALS_DIRECTORY"), "\(without.error)")
+        let withoutDirectory = try installation.failedStart("--config", config, "--state-directory", state)
+        #expect(withoutDirectory.error.contains("CREDENTIALS_DIRECTORY"), "\(withoutDirectory.error)")
         try FileManager.default.moveItem(atPath: try createKey("mk-new"), toPath: installation.path("mk"))
         #expect(chmod(installation.path("mk"), 0o440) == 0)
         try installation.start(config: config, environment: ["CREDENTIALS_DIRECTORY": installation.directory])
@@ -155,11 +155,11 @@ import Testing
                         "--config", config, "--state-directory", installation.stateDirectory,
                     ] + more)
             }
-            let without = try run([])
-            #expect(without.status == 1 && without.error.contains("--master-key-file"), "\(without.error)")
-            #expect(!without.error.contains("LoadCredential"), "\(without.error)")
-            let with = try run(["--master-key-file", key])
-            #expect(with.status == 0, "\(with.error)")
+            let refused = try run([])
+            #expect(refused.status == 1 && refused.error.contains("--master-key-file"), "\(refused.error)")
+            #expect(!refused.error.contains("LoadCredential"), "\(refused.error)")
+            let accepted = try run(["--master-key-file", key])
+            #expect(accepted.status == 0, "\(accepted.error)")
         }
     }
 

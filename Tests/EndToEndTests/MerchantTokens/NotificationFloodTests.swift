@@ -19,7 +19,7 @@ struct NotificationFloodTests {
         let missing: [String]
     }
 
-    @Test("Junk notifications delay no real one from another address, and memory and disk stay bounded")
+    @Test("junk notifications delay no real one from another address, and memory and disk stay bounded")
     func flood() throws {
         if Self.isFullFlood { try flood(junk: 100_000, real: 100) } else { try flood(junk: 2000, real: 20) }
     }

@@ -49,7 +49,8 @@ import Testing
         #expect(try shown.json()["lastEvent"] == nil)
     }
 
-    @Test func `the merchant token of a decrypted payment token enters the mirror by itself`() throws {
+    @Test func `the merchant token of a decrypted payment token enters the mirror without an event from Apple`() throws
+    {
         try pay(recordsPayments: nil)
         try installation.eventually("the merchant token is in the mirror", within: .seconds(30)) {
             try show().status == 0
@@ -57,7 +58,8 @@ import Testing
         try expectLinkedToken()
     }
 
-    // The daemon stores the payments of the last seconds when it shuts down. So after a restart the mirror is final.
+    // The daemon stores the payments of the last seconds when it shuts down, so after a restart no payment can still
+    // be missing from the mirror.
     @Test(arguments: [true, false])
     func `a payment before a shutdown enters the mirror, unless record-payments is false`(
         recordsPayments: Bool

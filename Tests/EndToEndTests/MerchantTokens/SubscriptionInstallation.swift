@@ -55,7 +55,7 @@ extension Installation {
 }
 
 extension WebhookReceiver {
-    /// Waits until an event of Apple is delivered, and expects that the daemon made exactly one event of it.
+    /// Waits until an event of Apple is delivered, and expects that the daemon raised exactly one event for it.
     func delivery(
         of eventIdentifier: String, to installation: Installation, within limit: Duration = .seconds(30),
         sourceLocation: SourceLocation = #_sourceLocation

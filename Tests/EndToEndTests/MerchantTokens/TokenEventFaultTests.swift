@@ -84,7 +84,7 @@ struct TokenEventFaultTests {
         return try webhook.delivery(of: event, to: installation)
     }
 
-    @Test func `metadata encrypted to a revoked key is reported with the key and without its content`() throws {
+    @Test func `metadata encrypted to a revoked key is reported with the key's hash, and without the content`() throws {
         #expect(try update().mpanIdentifier == "mpan-2")
         _ = try installation.certifiedKey(Self.merchant, "second")
         let revoked = try installation.ctl("key", "revoke", keyHash, "--reason", "test", "--yes")
@@ -100,7 +100,7 @@ struct TokenEventFaultTests {
         #expect(update.mpanIdentifier == nil)
     }
 
-    @Test func `names longer than Apple's limits do not stop an event`() throws {
+    @Test func `texts longer than Apple's limits do not prevent the delivery of an event`() throws {
         let long = String(repeating: "x", count: 2_000)
         let event = try apple.createEvent(
             "UPDATED_CARD_ART", of: Self.token, Self.merchant,
@@ -117,7 +117,7 @@ struct TokenEventFaultTests {
     }
 
     @Test(arguments: [false, true])
-    func `a merchant without a valid identity keeps its notifications until it has one`(
+    func `notifications for a merchant without a valid identity wait until the merchant has one`(
         hasExpiredIdentity: Bool
     ) throws {
         let other = "merchant.com.example.other"

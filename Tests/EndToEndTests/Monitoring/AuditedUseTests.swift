@@ -34,9 +34,9 @@ import Testing
         #expect(try installation.ctl("audit", "verify").status == 0)
     }
 
-    @Test(.onlyOnSQLite, .enabled(if: SmallDisk.isPossible, "mounting a small file system takes root"))
+    @Test(.onlyOnSQLite, .enabled(if: SmallFileSystem.isPossible, "mounting a small file system takes root"))
     func `on a full disk exports and unverified decryptions are refused, and keys can be resolved`() throws {
-        let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
+        let disk = try SmallFileSystem(at: installation.path("state"), megabytes: 12)
         let permits =
             "administer, read, resolve, symmetricKey, decrypt, decryptUnverified, judgeAtOtherTime, exportPrivateKey"
         let config = try installation.write(

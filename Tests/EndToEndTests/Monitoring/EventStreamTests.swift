@@ -4,7 +4,9 @@ import Testing
 
 /// `event list --follow` while the daemon is stopped, killed and started again.
 @Suite struct EventStreamTests {
-    @Test func `following continues after a restart, with each event exactly once`() throws {
+    @Test func `event list --follow continues after a restart of the daemon, and prints each event exactly once`()
+        throws
+    {
         let installation = try Installation()
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.shop").status == 0)

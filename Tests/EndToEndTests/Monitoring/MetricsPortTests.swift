@@ -38,7 +38,9 @@ import Testing
         return installation
     }
 
-    @Test(.onlyOnSQLite) func `the port listens on the loopback address and offers the metrics and a probe`() throws {
+    @Test(.onlyOnSQLite) func `the metrics port listens on the loopback address, and offers the metrics and a probe`()
+        throws
+    {
         let installation = try started()
         let address = try openAddress(installation)
         #expect(address.hasPrefix("127.0.0.1:"))

@@ -21,7 +21,7 @@ import Testing
         #expect(checked.status == 3 && checked.output.contains("UNKNOWN"), "\(checked.output)")
     }
 
-    /// A monitoring system reads exit status 2, which is that of wrong usage elsewhere, as critical.
+    /// For wrong usage, other commands exit with status 2, which a monitoring system would treat as critical.
     @Test(arguments: [["--timeout", "0s"], ["--timeout", "2h"], ["--timeout", "2"], ["--no-such-option"]])
     func `wrong usage of status --check has the result UNKNOWN, not critical`(options: [String]) throws {
         let program = ["\(Installation.programs)/merchantkeyctl", "--socket", installation.adminSocket]

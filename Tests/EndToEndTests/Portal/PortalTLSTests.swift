@@ -22,7 +22,7 @@ struct PortalTLSTests {
 
     /// Starts a daemon with a portal.
     ///
-    /// - Parameter kind: of the certificate's key, `ec` or `rsa`.
+    /// - Parameter kind: the algorithm of the certificate's key, `ec` or `rsa`.
     /// - Returns: the portal's port.
     private func startPortal(_ kind: String) throws -> String {
         _ = try run("issue", installation.directory, kind)

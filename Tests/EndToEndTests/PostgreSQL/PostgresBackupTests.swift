@@ -95,7 +95,9 @@ import Testing
         #expect(try installation.ctl("audit", "verify").status == 0)
     }
 
-    @Test func `a restore replaces data only with --replace, keeps it in a schema, and keeps the claims`() throws {
+    @Test func `a restore replaces data only with --replace, keeps the old data in a schema, and keeps the claims`()
+        throws
+    {
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database)
         try installation.start(config: config)
@@ -181,7 +183,7 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token, "--claim").refusalCode == "tokenAlreadyClaimed")
     }
 
-    @Test func `a repeated restore by a superuser leaves the data to the role of the daemon`() throws {
+    @Test func `after a repeated restore by a superuser, the daemon's role can still use the data`() throws {
         let database = try postgres.server.createDatabase()
         try postgres.server.execute("CREATE ROLE owner LOGIN; ALTER DATABASE \(database) OWNER TO owner")
         let superuser = try postgres.config(database, named: "superuser.yaml")
@@ -214,7 +216,7 @@ import Testing
         try installation.start(config: config)
         func undone() throws -> String {
             try postgres.server.execute(
-                "SELECT value FROM merchantkeyd.daemon_facts WHERE name = 'restoreUndid'", in: database)
+                "SELECT value FROM merchantkeyd.daemon_values WHERE name = 'restoreUndid'", in: database)
         }
         let before = try undone()
         #expect(before.contains("merchant.com.example.later"))

@@ -67,7 +67,9 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", postgres.token()).status == 0)
     }
 
-    @Test func `a shipped audit head detects an older copy of the database, which a flag accepts`() throws {
+    @Test func `a shipped audit head reveals an older copy of the database, which --accept-older-database accepts`()
+        throws
+    {
         let lines = "audit:\n  head:\n    file: \(installation.path("heads"))\n    every: 1s\n"
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database, lines)
@@ -79,7 +81,7 @@ import Testing
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
         installation.stop()
 
-        // The lock file would show the loss too.
+        // Otherwise the lock file would also reveal the older copy.
         try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.lock"))
         let older = try postgres.config(copy, lines, named: "older.yaml")
         try installation.expectRefusedStart("databaseOlderThanShippedHead", ["--config", older])
@@ -89,7 +91,7 @@ import Testing
         try installation.start(config: older)
     }
 
-    @Test func `events are delivered`() throws {
+    @Test func `events are delivered to a webhook`() throws {
         let webhook = try WebhookReceiver(for: installation)
         try installation.start(
             config: postgres.config(

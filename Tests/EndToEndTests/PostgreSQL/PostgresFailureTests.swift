@@ -119,7 +119,9 @@ import Testing
         #expect(try installation.ctl("audit", "verify").status == 0)
     }
 
-    @Test func `a daemon that finds its last transactions missing ends, and only a flag starts it again`() throws {
+    @Test func `a daemon that finds its last transactions missing ends, and starts only with --accept-older-database`()
+        throws
+    {
         let database = try postgres.server.createDatabase()
         let config = try postgres.config(database)
         try installation.start(config: config)
@@ -167,7 +169,7 @@ import Testing
         #expect(try postgres.resolve(hash) == "200")
         #expect(try decrypt().status == 0)
         #expect(try postgres.resolve(unknown) == "503")
-        // A claim and a decryption for any merchant, which the audit records, need the database.
+        // A claim needs the database. So does a decryption for any merchant, because the audit records it.
         #expect(try decrypt("--claim").refusalCode == "storeUnavailable")
         #expect(try installation.ctl("token", "decrypt", token).refusalCode == "storeUnavailable")
 

@@ -73,11 +73,11 @@ import Testing
         func nodes() throws -> [[String: Any]] {
             try #require(try second.ctlJSON("node", "list")["items"] as? [[String: Any]])
         }
-        let both = try nodes()
-        #expect(both.map { $0["name"] as? String } == ["one", "two"])
-        #expect(both.map { $0["isLeader"] as? Bool } == [true, false])
-        #expect(both.map { $0["isThisDaemon"] as? Bool } == [false, true])
-        #expect(both.allSatisfy { ($0["leaseSeconds"] as? Double ?? 0) > 0 })
+        let listed = try nodes()
+        #expect(listed.map { $0["name"] as? String } == ["one", "two"])
+        #expect(listed.map { $0["isLeader"] as? Bool } == [true, false])
+        #expect(listed.map { $0["isThisDaemon"] as? Bool } == [false, true])
+        #expect(listed.allSatisfy { ($0["leaseSeconds"] as? Double ?? 0) > 0 })
         first.stop()
         try second.eventually("the second daemon is the leader", within: .seconds(30)) {
             try nodes().map { $0["isLeader"] as? Bool } == [true]
@@ -175,7 +175,8 @@ import Testing
         #expect(try first.ctl("token", "decrypt", postgres.token()).status == 0)
     }
 
-    @Test func `a daemon that cannot read the new master key says why, and the rotation continues when it can`() throws
+    @Test func `a daemon that cannot read the new master key logs the file, and the rotation continues once it can`()
+        throws
     {
         for node in [first, second] { try writeMasterKeys(node) }
         let database = try postgres.server.createDatabase()

@@ -77,9 +77,9 @@ import Testing
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         #expect(installation.stop() == 0)
 
-        let there = try copied(from: sqlite, to: postgresql)
-        #expect(there["keyPairsVerified"] as? Int ?? 0 >= 1 && rowCount(there, "claims") == 1)
-        let next = try #require(there["next"] as? [String])
+        let toPostgreSQL = try copied(from: sqlite, to: postgresql)
+        #expect(toPostgreSQL["keyPairsVerified"] as? Int ?? 0 >= 1 && rowCount(toPostgreSQL, "claims") == 1)
+        let next = try #require(toPostgreSQL["next"] as? [String])
         #expect(next.contains { $0.contains(installation.database) })
         let refused = try installation.failedStart([
             "--config", postgresql, "--state-directory", installation.stateDirectory,
@@ -93,8 +93,8 @@ import Testing
         #expect(try installation.ctl("merchant", "add", "merchant.com.example.later").status == 0)
         installation.stop()
 
-        let back = try copied(from: postgresql, to: sqlite)
-        #expect(rowCount(back, "claims") == 2 && rowCount(back, "merchants") == 2)
+        let toSQLite = try copied(from: postgresql, to: sqlite)
+        #expect(rowCount(toSQLite, "claims") == 2 && rowCount(toSQLite, "merchants") == 2)
         try installation.start(config: sqlite)
         try expectSameData(hash, claimed: token)
         #expect(try installation.ctl("merchant", "show", "merchant.com.example.later").status == 0)
@@ -124,8 +124,8 @@ import Testing
         let running = try copy(from: sqlite, to: postgresql)
         #expect(running.status == 1 && running.refusalCode == "failed", "\(running.error)")
         installation.stop()
-        let same = try copy(from: sqlite, to: sqlite)
-        #expect(same.status == 1 && same.refusalCode == "failed", "\(same.error)")
+        let ontoItself = try copy(from: sqlite, to: sqlite)
+        #expect(ontoItself.status == 1 && ontoItself.refusalCode == "failed", "\(ontoItself.error)")
         _ = try copied(from: sqlite, to: postgresql)
         let again = try copy(from: sqlite, to: postgresql)
         #expect(again.status == 1 && again.refusalCode == "storeUnavailable", "\(again.error)")

@@ -52,9 +52,9 @@ import Testing
     @Test func `a removed settings group disables provisioning at once, and a new group needs a restart`() throws {
         try issuer.write()
         try issuer.start()
-        let with = try String(contentsOfFile: installation.path("daemon.yaml"), encoding: .utf8)
-        let end = try #require(with.range(of: "provisioning:\n")).lowerBound
-        _ = try installation.write(String(with[..<end]), "daemon.yaml")
+        let original = try String(contentsOfFile: installation.path("daemon.yaml"), encoding: .utf8)
+        let end = try #require(original.range(of: "provisioning:\n")).lowerBound
+        _ = try installation.write(String(original[..<end]), "daemon.yaml")
         try issuer.reload()
         #expect(try issuer.code(issuer.request()) == "provisioningDisabled")
         installation.stop()

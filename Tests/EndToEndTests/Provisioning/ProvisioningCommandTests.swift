@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProvisioningCommandTests {
     private static let number = "5555555555554444"
 
-    /// Its daemon is not started.
+    /// The programs and a directory for files. No daemon is started.
     let installation: Installation
 
     init() throws {
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `inspect names the fault, and has exit status 1`() throws {
+    @Test func `inspect names the fault of an encrypted card, and has exit status 1`() throws {
         let encrypted = try ctl(["encrypt", request()] + sandbox)
         var pass = try encrypted.json().compactMapValues { $0 as? String }
         pass["encryptedPassData"] = pass["encryptedPassData"].map { Data($0.utf8).base64EncodedString() }
@@ -119,8 +119,8 @@ import Testing
         #expect(try expired.status == 1 && checks(expired)["validityPeriods"] == "failed")
         let ignored = try ctl(verify + sandbox + ["--at", "2099-01-01T00:00:00Z", "--ignore-validity"])
         #expect(try ignored.status == 0 && checks(ignored)["validityPeriods"] == "notChecked")
-        let one = try ctl(["verify-certificates", path("apple/provisioning-leaf.pem")] + sandbox)
-        #expect(one.status == 1 && one.error.contains("wrongCertificateCount"))
+        let single = try ctl(["verify-certificates", path("apple/provisioning-leaf.pem")] + sandbox)
+        #expect(single.status == 1 && single.error.contains("wrongCertificateCount"))
     }
 
     @Test func `a trace has every value, only its owner can read it, and no file is overwritten`() throws {

@@ -221,7 +221,7 @@ def payment_token(order):
 # --- notifications and the control socket
 
 def notify(event):
-    """GET {tokenNotificationURL}/notification/merchantToken/{eventId}; at most three repeats on anything but 200."""
+    """Sends GET {tokenNotificationURL}/notification/merchantToken/{eventId} up to 4 times, until the status is 200."""
     url = urllib.parse.urlsplit(tokens[event["merchantTokenIdentifier"]]["tokenNotificationURL"])
     context = ssl.create_default_context(cafile=f"{options.authority}/root.pem")
     for _ in range(4):

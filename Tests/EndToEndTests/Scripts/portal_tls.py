@@ -8,7 +8,7 @@ issue: creates root.pem, a CA, and portal.pem with portal.key, a server certific
 list of revoked certificates, as those of public CAs do, because testssl.sh reports its absence.
 handshakes: prints a JSON object: for each client and TLS version the version, cipher suite and ALPN protocol of the
 connection; null if the portal refuses the connection.
-weaknesses: prints a JSON object: "checks" is the number of testssl.sh's results, "identifiers" lists their checks,
+weaknesses: prints a JSON object: "checks" is the number of testssl.sh's results, "identifiers" lists their names,
 "weaknesses" lists the results rated medium or worse, and "problems" lists what testssl.sh could not check.
 """
 import datetime

@@ -31,7 +31,7 @@ def apply(content, kind, offset, data):
 
 
 def apply_some(content, writes, rng):
-    """Applies a random part of the writes that were not synced, in any order, possibly torn between sectors."""
+    """Applies a random part of the writes that were not synced. They may be reordered, and torn between sectors."""
     writes = list(writes)
     choice = rng.random()
     if choice < 0.2:

@@ -42,7 +42,7 @@ import Testing
         #expect(try session().status == 200)
     }
 
-    @Test func `a session whose response is lost is not requested again by itself`() throws {
+    @Test func `the daemon does not repeat a session request whose response is lost`() throws {
         try installation.addWithIdentity(Self.merchant)
         try apple.setFaults("answer-lost:x1@paymentSession")
         #expect(try session().code == "gatewayResponseNotReceived")

@@ -114,7 +114,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ApplePeer.Kind.allCases)
-    func `if the daemon only warns about unregistered domains, they and the integrator still get no session`(
+    func `with unregistered-domains set to warn, an unregistered domain and the integrator still get no session`(
         kind: ApplePeer.Kind
     ) throws {
         let apple = try ApplePeer(kind, for: installation)

@@ -31,9 +31,9 @@ import Testing
         return [:]
     }
 
-    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
+    @Test(.enabled(if: SmallFileSystem.isPossible, "only root can mount a file system"))
     func `on a full disk changes are refused, keys stay usable, and changes resume once space is free`() throws {
-        let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
+        let disk = try SmallFileSystem(at: installation.path("state"), megabytes: 12)
         // The start records the configured webhooks in the audit. This must not prevent the start on a full disk.
         // Nothing listens at this address.
         let secret = try installation.write("0123456789abcdef0123456789abcdef", "webhook.secret")
@@ -104,19 +104,19 @@ import Testing
             .status
     }
 
-    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
+    @Test(.enabled(if: SmallFileSystem.isPossible, "only root can mount a file system"))
     func `config check warns if a first start needs more space than the disk has`() throws {
         let config = try installation.write("environment: sandbox\n", "sandbox.yaml")
-        let disk = try SmallDisk(at: installation.path("state"), megabytes: 1)
+        let disk = try SmallFileSystem(at: installation.path("state"), megabytes: 1)
         try disk.fill()
         #expect(try configCheckStatus(config) == 4)
         let refused = try installation.failedStart(["--config", config, "--state-directory", disk.path])
         #expect(refused.status == 1, "\(refused.error)")
     }
 
-    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
+    @Test(.enabled(if: SmallFileSystem.isPossible, "only root can mount a file system"))
     func `a start on a read-only file system is refused with this reason`() throws {
-        let disk = try SmallDisk(at: installation.path("state"), megabytes: 12)
+        let disk = try SmallFileSystem(at: installation.path("state"), megabytes: 12)
         try installation.start()
         installation.stop()
         try disk.remount("ro")

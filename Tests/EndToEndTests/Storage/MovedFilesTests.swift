@@ -52,16 +52,16 @@ import Testing
         let missing = try finding("masterKeyMissing")
         #expect(try installation.ctl("merchant", "add", "merchant.com.example").status == 0)
 
-        func put(_ data: Data) throws {
+        func writeKey(_ data: Data) throws {
             try data.write(to: URL(filePath: key))
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
         }
-        try put(Data(repeating: 7, count: content.count))
+        try writeKey(Data(repeating: 7, count: content.count))
         try installation.eventually("another key is reported differently") {
             let detail = try finding("masterKeyMissing")
             return detail != nil && detail != missing
         }
-        try put(content)
+        try writeKey(content)
         try installation.eventually("the master key is back") { try finding("masterKeyMissing") == nil }
         for text in [content.base64EncodedString(), content.map { String(format: "%02x", $0) }.joined()] {
             #expect(!installation.log.contains(text))

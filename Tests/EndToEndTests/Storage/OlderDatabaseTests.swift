@@ -76,7 +76,8 @@ import Testing
         #expect(try verification.status == 1 && verification.json()["intact"] as? Bool == false)
     }
 
-    @Test func `an older copy of the database is refused, and accepted only with the flag`() throws {
+    @Test func `an older copy of the database is refused unless the start has the flag --accept-older-database`() throws
+    {
         try installation.start(config: config)
         #expect(try installation.ctl("merchant", "add", "merchant.com.first").status == 0)
         installation.stop()
@@ -222,7 +223,7 @@ import Testing
         try installation.restart(SIGTERM)
     }
 
-    @Test func `a log that is removed while in use loses no acknowledged change`() throws {
+    @Test func `the removal of a write-ahead log in use loses no acknowledged change`() throws {
         try installation.start()
         #expect(try installation.ctl("merchant", "add", "merchant.com.before").status == 0)
         try FileManager.default.removeItem(atPath: installation.path("state/merchantkeyd.sqlite-wal"))

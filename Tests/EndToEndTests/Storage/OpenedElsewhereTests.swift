@@ -126,7 +126,7 @@ struct OpenedElsewhereTests {
         withExtendedLifetime(program) {}
     }
 
-    /// As after a manual restore that leaves the log of the newer database in place.
+    /// Simulates a manual restore that leaves the log of the newer database in place.
     @Test(arguments: ["moved", "copied"])
     func `an older copy is refused beside the log of the newer database`(how: String) throws {
         try installation.start()
@@ -140,7 +140,7 @@ struct OpenedElsewhereTests {
         #expect(try installation.ctl("merchant", "add", "merchant.com.last").status == 0)
         installation.stop(SIGKILL)
         try FileManager.default.copyItem(atPath: database, toPath: new)
-        func put(_ path: String) throws {
+        func replaceDatabase(_ path: String) throws {
             if how == "copied" {
                 try Data(contentsOf: URL(filePath: path)).write(to: URL(filePath: database))
             } else {
@@ -148,9 +148,9 @@ struct OpenedElsewhereTests {
                 try FileManager.default.copyItem(atPath: path, toPath: database)
             }
         }
-        try put(old)
+        try replaceDatabase(old)
         try installation.expectRefusedStart("databaseOlderThanLog", ["--accept-older-database"])
-        try put(new)
+        try replaceDatabase(new)
         try expectCompleteStart(with: "merchant.com.last", allowsMissingClaimsLog: true)
     }
 

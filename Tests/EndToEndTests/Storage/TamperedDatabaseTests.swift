@@ -188,7 +188,9 @@ struct TamperedDatabaseTests {
         #expect(try installation.ctl("backup", "create", installation.path("b")).status == 1)
     }
 
-    @Test func `a missing index is detected, and so are other alterations`() throws {
+    @Test func `a missing index and an edited audit record are detected, and a table of another program is accepted`()
+        throws
+    {
         _ = try installation.sql(
             """
             CREATE TABLE of_a_replicator (x); DROP INDEX audit_of_key_pair; DROP TRIGGER audit_is_never_changed;

@@ -5,8 +5,9 @@ import MerchantTestSupport
 /// A thread that acts as a decryptor: decrypts the same tokens repeatedly on one connection, until it is stopped.
 final class DecryptingClient: Sendable {
     private struct State {
-        /// By the name of the key, like `decrypted`.
+        /// The body of the request that decrypts each token, by the name of the key.
         var tokens: [String: [UInt8]] = [:]
+        /// The number of decryptions, by the name of the key.
         var decrypted: [String: Int] = [:]
         var failures: [String] = []
         var isStopped = false

@@ -46,7 +46,8 @@ enum FailingCalls {
         }
         """
 
-    /// Names the calls that fail and their error: "fsync EIO", "write EIO" or "write EROFS". No call fails without it.
+    /// The name of the file that lists the failing calls and their error: "fsync EIO", "write EIO" or "write EROFS".
+    /// Without this file, no call fails.
     static let file = "failing-calls"
 
     /// - Returns: the environment in which a program loads the library.

@@ -44,10 +44,10 @@ final class OnboardingWorker: @unchecked Sendable {
         _ = try request(client, "POST", "/v1/merchants", Array(#"{"merchantIdentifier": "\#(merchant)"}"#.utf8))
         merchants.append(merchant)
         let first = try certified(merchant, client)
-        try move([first: "current"], client, "promote", first)
+        try transition([first: "current"], client, "promote", first)
         let second = try certified(merchant, client)
-        try move([second: "current", first: "retiring"], client, "promote", second)
-        try move([first: "revoked"], client, "revoke", first, #"{"reason": "rolled"}"#)
+        try transition([second: "current", first: "retiring"], client, "promote", second)
+        try transition([first: "revoked"], client, "revoke", first, #"{"reason": "rolled"}"#)
     }
 
     /// - Returns: the publicKeyHash of a new key pair with its certificate.
@@ -64,7 +64,7 @@ final class OnboardingWorker: @unchecked Sendable {
         return hash
     }
 
-    private func move(
+    private func transition(
         _ states: [String: String], _ client: LoadClient, _ operation: String, _ hash: String, _ body: String = ""
     ) throws {
         for (key, state) in states { keys[key]?.entry.requested = state }

@@ -29,7 +29,8 @@ final class RegistrationWorker: @unchecked Sendable {
     }
 
     private func sendRequest() {
-        // Uses several merchants: the daemon refuses other requests for two minutes after one with an unknown outcome.
+        // Uses several merchants: after a call with an unknown outcome, the daemon refuses other requests for the
+        // merchant for two minutes.
         if merchants.isEmpty || Int.random(in: 0..<3) == 0 {
             merchantCount += 1
             merchants.append(("\(name)-\(merchantCount)", []))

@@ -7,7 +7,7 @@ import Testing
     static let merchant = "merchant.com.example.claims"
 
     /// Starts a daemon with one merchant that has one key.
-    func serving() throws -> Installation {
+    func startDaemon() throws -> Installation {
         let installation = try Installation()
         try installation.apple("init")
         try installation.start(config: try Self.config(of: installation))
@@ -31,7 +31,7 @@ import Testing
         `each of 1,000 tokens that 64 processes claim at the same time is claimed exactly once, even if the daemon is killed`()
         throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         let report = try ClaimReport.ofConcurrentClaims(
             of: installation.mintTokens(1000), for: Self.merchant, on: [installation]
         ) {
@@ -44,7 +44,7 @@ import Testing
     @Test func `a claim survives a kill, its request can be repeated, and the command line claims only with --claim`()
         throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         let token = try installation.mintTokens()
         let paymentData = try JSONSerialization.data(
             withJSONObject: try #require(
@@ -83,7 +83,7 @@ import Testing
     func `after a claim with a clock that was ahead, claims are refused until the claims file is removed`()
         throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         let (first, second) = (try installation.mintTokens(to: "1.json"), try installation.mintTokens(to: "2.json"))
         #expect(try installation.ctl("token", "decrypt", first, "--claim").status == 0)
         installation.stop()
@@ -112,7 +112,7 @@ import Testing
     func `claims are not reported as lost if only the database was moved`()
         throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         let token = try installation.mintTokens()
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         let aside = installation.path("aside")
@@ -130,7 +130,7 @@ import Testing
     @Test(.onlyOnSQLite) func `for a claims file that the daemon cannot use, no missing write-ahead log is reported`()
         throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         installation.stop()
         let claims = installation.path("state/claims.sqlite")
         #expect(chmod(claims, 0o644) == 0)
@@ -145,7 +145,7 @@ import Testing
 
     @Test(.onlyOnSQLite) func `a claims file that cannot be opened at the start is opened as soon as possible`() throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         let token = try installation.mintTokens()
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         installation.stop()
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(.onlyOnSQLite) func `while another program locks the claims file, the daemon is not ready`() throws {
-        let installation = try serving()
+        let installation = try startDaemon()
         let token = try installation.mintTokens()
         let locked = try LockedDatabase(installation.path("state/claims.sqlite"), installation)
         defer { locked.release() }
@@ -195,7 +195,7 @@ import Testing
     func `a missing claims file is created again and reported; a damaged one stops claims and nothing else`()
         throws
     {
-        let installation = try serving()
+        let installation = try startDaemon()
         let token = try installation.mintTokens()
         #expect(try installation.ctl("token", "decrypt", token, "--claim").status == 0)
         let claims = installation.path("state/claims.sqlite")

@@ -8,7 +8,7 @@ import Testing
     let config: String
 
     init() throws {
-        installation = try ClaimTests().serving()
+        installation = try ClaimTests().startDaemon()
         config = try ClaimTests.config(of: installation)
     }
 

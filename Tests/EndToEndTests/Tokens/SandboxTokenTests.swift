@@ -39,7 +39,7 @@ import Testing
             let certificates = try #require(inspection["certificates"] as? [[String: Any]])
             #expect(certificates.map { $0["isSigner"] as? Bool } == [true, false])
             #expect((certificates.first?["subject"] as? String)?.contains("ecc-smp-broker-sign_UC4-SANDBOX") == true)
-            // Apple's markers: signs payment tokens; Application Integration CA.
+            // The extensions by which Apple marks a signer of payment tokens and the Application Integration CA.
             let markers = ["1.2.840.113635.100.6.29", "1.2.840.113635.100.6.2.14"]
             for (certificate, marker) in zip(certificates, markers) {
                 let extensions = certificate["extensions"] as? [[String: Any]] ?? []

@@ -23,7 +23,9 @@ import Vocabulary
         return policy
     }
 
-    /// Fetches an event of the token `t-1`, with or without encrypted metadata.
+    /// Fetches an event of the token `t-1`.
+    ///
+    /// - Parameter hash: the key to which metadata is encrypted; nil for an event without metadata.
     private func fetch(
         _ event: String, _ type: String = "UPDATED_METADATA", to hash: PublicKeyHash?, in bench: TokenBench
     ) async throws {

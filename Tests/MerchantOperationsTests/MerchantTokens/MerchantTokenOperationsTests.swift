@@ -6,7 +6,7 @@ import Vocabulary
 
 @Suite("Operations on merchant tokens") struct MerchantTokenOperationsTests {
     @Test(
-        "an unlinked token is unlinked at Apple first, then stored and audited; a repeat makes no call",
+        "an unlink calls Apple, stores the new state and is audited; a repeat makes no call",
         arguments: TokenBench.Store.allCases)
     func unlink(_ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store)
@@ -78,7 +78,7 @@ import Vocabulary
     }
 
     @Test(
-        "a notification URL that is not https, or that Apple cannot append a path to, is refused",
+        "a notification URL that is invalid, too long or not https, or to which Apple cannot append a path, is refused",
         arguments: [
             "", "https://", "http://a.example", "ftp://a.example", "https:a.example", "//a.example", "https:///path",
             "https://user@a.example", "https://user:secret@a.example", "https://a.example?x=1", "https://a.example#x",
@@ -110,7 +110,7 @@ import Vocabulary
     }
 
     @Test(
-        "Apple's refusals have codes",
+        "a failed call to Apple has the error code of its cause, and is not audited",
         arguments: [
             (GatewayError.Kind.notFound, MerchantError.Code.merchantTokenNotFound),
             (.conflict, .merchantTokenStateConflict),
@@ -129,7 +129,7 @@ import Vocabulary
         #expect(try await bench.actions() == before)
     }
 
-    @Test("a request that is repeated with its Idempotency-Key creates one path")
+    @Test("a request that is repeated with its Idempotency-Key creates one notification path")
     func idempotency() async throws {
         let bench = try await TokenBench()
         let request = Request(
@@ -142,7 +142,7 @@ import Vocabulary
         #expect(try await tokens.notificationPaths(of: Bench.shop) == [first])
     }
 
-    @Test("a merchant has at most 100 paths")
+    @Test("a merchant has at most 100 notification paths")
     func limit() async throws {
         let bench = try await TokenBench()
         let tokens = bench.operations.merchantTokens
@@ -154,7 +154,7 @@ import Vocabulary
     }
 
     @Test(
-        "the merchant tokens of payments are recorded; a later payment moves only the time",
+        "the merchant token of a payment is recorded; a later payment changes only the time of its last use",
         arguments: TokenBench.Store.allCases)
     func payments(_ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store)
@@ -170,7 +170,7 @@ import Vocabulary
         #expect(try await bench.token("t-1")?.state == .unlinked)
     }
 
-    @Test("payments of more merchant tokens than fit in memory are dropped and counted, others are stored")
+    @Test("payments with more merchant tokens than fit in memory are dropped, and the others are stored")
     func capacity() async throws {
         let bench = try await TokenBench()
         let payments = MerchantTokenPayments(isEnabled: true, metrics: bench.operations.merchantTokenMetrics)

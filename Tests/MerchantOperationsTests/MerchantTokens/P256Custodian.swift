@@ -17,7 +17,7 @@ final class P256Custodian: KeyCustodian {
 
     private let state = Mutex(State())
 
-    /// The keys from which a symmetric key was derived, in the order of the calls.
+    /// The keys for which a symmetric key was requested, in the order of the calls, including refused calls.
     var usedKeys: [PublicKeyHash] { state.withLock { $0.usedKeys } }
 
     func publicKey(_ hash: PublicKeyHash) -> P256.KeyAgreement.PublicKey? {

@@ -11,6 +11,7 @@ import Vocabulary
 struct TokenBench: Sendable {
     enum Store: CaseIterable { case memory, sqlite }
 
+    /// An address of one of Apple's servers.
     static let apple = "17.58.0.1"
 
     let clock: HandMovedClock
@@ -42,7 +43,9 @@ struct TokenBench: Sendable {
         }
     }
 
-    /// The same daemon after a restart: all state in memory is lost.
+    /// A daemon that has just started on an existing store.
+    ///
+    /// - Parameter scratch: the directory of the store, which is removed with this value.
     init(
         _ repository: any MerchantRepository, gateway: ScriptedMerchantTokenGateway,
         policy: MerchantTokenPolicy = MerchantTokenPolicy(), clock: HandMovedClock,
@@ -64,7 +67,7 @@ struct TokenBench: Sendable {
         try await operations.tokenNotifications.receive(event, secret: secret, from: source)
     }
 
-    /// Fetches the events that are due, and returns the outcomes.
+    /// Fetches up to 100 events that are due, and returns the outcomes.
     @discardableResult
     func fetchDue() async throws -> [TokenEventFetching.Outcome] {
         var outcomes: [TokenEventFetching.Outcome] = []

@@ -56,7 +56,7 @@ import Vocabulary
         }
     }
 
-    @Test("at most 8 events are fetched at once, and one of each lane")
+    @Test("several events are fetched concurrently, but at most 8")
     func concurrency() async throws {
         let gateway = ScriptedMerchantTokenGateway(delay: .milliseconds(5))
         let bench = try await TokenBench(gateway: gateway)
@@ -73,7 +73,8 @@ import Vocabulary
     @Test("junk from many addresses does not delay the events of another address", arguments: TokenBench.Store.allCases)
     func junk(_ store: TokenBench.Store) async throws {
         let clock = HandMovedClock()
-        // The lanes take turns by the times of their attempts.
+        // A lane is the queue of one merchant's notifications from one address. The lanes take turns by the times of
+        // their attempts, so the clock must advance.
         let gateway = ScriptedMerchantTokenGateway { _ in
             clock.advance(by: .milliseconds(1))
             return nil
@@ -156,7 +157,7 @@ import Vocabulary
         #expect(try await bench.operations.merchantTokens.queue().waiting == 40_000)
     }
 
-    @Test("attempts for many merchants without an identity do not take all turns")
+    @Test("300 merchants without an identity do not stop the events of others")
     func merchantsWithoutIdentity() async throws {
         let gateway = ScriptedMerchantTokenGateway { call in
             if case .event(_, Bench.integrator, _) = call { nil } else { .identityUnusable }
@@ -238,7 +239,7 @@ import Vocabulary
         }
     }
 
-    @Test("keys of other merchants and of another purpose end no pause of a merchant without an identity")
+    @Test("a payment key or the platform's identity key does not end the pause of a merchant with its own identity key")
     func otherKeysEndNoPause() async throws {
         let gateway = ScriptedMerchantTokenGateway { call in
             if case .event(_, Bench.shop, _) = call { .identityUnusable } else { nil }
@@ -261,7 +262,8 @@ import Vocabulary
             for (merchant, purpose) in [(Bench.shop, KeyPurpose.paymentProcessing), (Bench.integrator, .identity)] {
                 changedKeys.keysChanged([try await bench.addKeyPair(of: merchant, purpose: purpose)])
             }
-            // When this event is stored, the dispatcher has started all due attempts several times.
+            // Before all these events are stored, the dispatcher starts all due attempts several times. If the pause
+            // had ended, it would also attempt the event of the merchant again.
             for number in 0..<5 {
                 gateway.add(eventName("e-\(number)"), "UNLINK", of: tokenName("t-\(number)"))
                 try await bench.notify("e-\(number)")
@@ -293,7 +295,8 @@ import Vocabulary
         #expect(try await bench.operations.merchantTokens.queue().waiting == 20)
     }
 
-    @Test("junk that Apple answers with 403 keeps at most half of its address's places, and delays no other address")
+    @Test(
+        "junk that Apple answers with 403 keeps at most half of its address's queue places and delays no other address")
     func forbiddenJunk() async throws {
         let gateway = ScriptedMerchantTokenGateway { call in
             if case .event(let event, _, _) = call, event.rawValue.hasPrefix("junk") { .forbidden } else { nil }

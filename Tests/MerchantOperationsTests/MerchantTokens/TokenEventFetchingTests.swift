@@ -104,7 +104,7 @@ import Vocabulary
     }
 
     @Test(
-        "events that Apple answers with 403 use at most half of the places of an address",
+        "events that Apple answers with 403 use at most half of the places of their address in the queue",
         arguments: TokenBench.Store.allCases)
     func forbiddenLimit(_ store: TokenBench.Store) async throws {
         var policy = MerchantTokenPolicy()
@@ -136,7 +136,7 @@ import Vocabulary
         func hasFinding() async throws -> Bool {
             try await bench.operations.monitoring.status().findings.contains { $0.code == .tokenEventsUnknown }
         }
-        // Three of them keep their places.
+        // Three of the events stay in the queue: half of the 6 places of the address.
         for (first, last, isFinding) in [(1, 1_003, false), (1_004, 1_004, true)] {
             try await bench.repository.write { transaction in
                 for number in first...last {
@@ -149,7 +149,8 @@ import Vocabulary
         }
     }
 
-    @Test("an event that Apple refuses after 7 days is reported as lost, because Apple no longer has real ones")
+    @Test(
+        "an event that Apple refuses after 7 days is reported as lost, because Apple then refuses genuine events, too")
     func refusedLate() async throws {
         let bench = try await TokenBench(gateway: ScriptedMerchantTokenGateway { _ in .refused })
         try await bench.notify("e-1")
@@ -161,7 +162,7 @@ import Vocabulary
     }
 
     @Test(
-        "a token of another merchant is not changed, and the event is not reported",
+        "an event for a token of another merchant does not change the token, and is not reported",
         arguments: TokenBench.Store.allCases)
     func otherMerchant(_ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store)
@@ -180,7 +181,7 @@ import Vocabulary
     }
 
     @Test(
-        "failures are repeated after growing pauses for 7 days, then the loss is reported",
+        "a failed fetch is repeated after growing pauses for 7 days, then the loss is reported",
         arguments: TokenBench.Store.allCases)
     func lost(_ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store, gateway: ScriptedMerchantTokenGateway { _ in .failedAtApple })
@@ -231,7 +232,7 @@ import Vocabulary
             try await bench.operations.monitoring.status().findings.map(\.code).contains(.tokenNotificationsWaiting))
     }
 
-    @Test("a merchant with an identity key pair of its own authenticates its calls, others use the platform's")
+    @Test("calls for a merchant use its own identity key pair, or the platform's if the merchant has none")
     func identity() async throws {
         let bench = try await TokenBench()
         let path = try await bench.operations.merchantTokens.createNotificationPath(
@@ -261,7 +262,9 @@ import Vocabulary
         #expect(event.merchantToken?.mpanIdentifier == nil)
     }
 
-    @Test("a closed notification is kept for 8 days, an unknown one for an hour", arguments: TokenBench.Store.allCases)
+    @Test(
+        "the notification of a fetched event is kept for 8 days, that of an unknown event for an hour",
+        arguments: TokenBench.Store.allCases)
     func retention(_ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store)
         bench.gateway.add(eventName("e-1"), "UNLINK", of: tokenName("t-1"))

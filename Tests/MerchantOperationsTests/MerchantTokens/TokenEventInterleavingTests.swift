@@ -16,7 +16,7 @@ private final class FailingRepository: MerchantRepository {
 
     init(_ store: any MerchantRepository) { self.store = store }
 
-    /// The faults of the next writes, in their order.
+    /// Sets the faults of the next writes, the first one first; nil lets a write succeed.
     func failNext(_ faults: [Fault?]) { next.withLock { $0 = faults } }
 
     func read<Result: Sendable>(
@@ -37,12 +37,12 @@ private final class FailingRepository: MerchantRepository {
         return result
     }
 
-    func eraseRemovedBytes() async throws { try await store.eraseRemovedBytes() }
+    func eraseCopiesOfDestroyedSecrets() async throws { try await store.eraseCopiesOfDestroyedSecrets() }
 }
 
 /// Random notifications, failures of Apple and kills of the daemon.
 private struct Interleaving: Sendable {
-    /// No event fails more often than this, so that no notification is overtaken.
+    /// No event fails more often than this, so that no later notification of its lane overtakes it.
     static let mostFailures = 5
     static let addresses = ["17.58.0.1", "17.58.0.2", "2001:db8::/64"]
     static let faults: [GatewayError.Kind?] = [
@@ -95,7 +95,7 @@ private struct Interleaving: Sendable {
     private mutating func notify() async {
         let merchant = Bool.random(using: &random) ? Bench.integrator : Bench.shop
         let address = Self.addresses.randomElement(using: &random) ?? ""
-        // A repeat of an earlier event now and then: from the same address, as Apple's repeats are.
+        // Some notifications repeat an earlier event. Like Apple's repeats, they come from the same address.
         let lane = "\(merchant) \(address)"
         let isRepeat = Int.random(in: 0..<4, using: &random) == 0
         let event: MerchantTokenEventIdentifier
@@ -165,7 +165,7 @@ private struct Interleaving: Sendable {
         #expect(acknowledged.subtracting(reported) == [], "an event was lost")
         #expect(Set(reported).subtracting(acknowledged).isSubset(of: interleaving.uncertain))
         for (lane, events) in interleaving.acknowledged {
-            // The arrival of an event whose first notification was not acknowledged is not known.
+            // If the first notification of an event was not acknowledged, its position in the lane is unknown.
             let certain = events.filter { !interleaving.uncertain.contains($0) }
             #expect(reported.filter(Set(certain).contains) == certain, "\(lane)")
         }

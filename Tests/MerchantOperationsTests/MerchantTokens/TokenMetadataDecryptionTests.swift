@@ -6,7 +6,7 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// What the event for webhooks and the uses of the keys show of an event with encrypted metadata.
+/// What webhooks receive about an event with encrypted metadata, and which uses of keys are stored.
 @Suite("Encrypted metadata of merchant token events") struct TokenMetadataDecryptionTests {
     private let custodian = P256Custodian()
     private let bench: TokenBench
@@ -40,7 +40,7 @@ import Vocabulary
         return try #require(events.first)
     }
 
-    /// The stored uses of a key, after the observed uses were stored.
+    /// Stores the observed uses of all keys, and returns the stored uses of one key.
     private func use(of hash: PublicKeyHash) async throws -> KeyUse? {
         try await bench.operations.keyUses.storeUses(as: Bench.caller)
         return try await bench.repository.read { try $0.keyUse(of: hash) }
@@ -107,7 +107,7 @@ import Vocabulary
         #expect(try await use(of: own) == nil)
     }
 
-    @Test("metadata that names another merchant's key than it is encrypted to is no use of either key")
+    @Test("metadata that is encrypted to one key and names another merchant's key is a use of neither key")
     func exchangedHash() async throws {
         let (own, shops) = (
             try await bench.addKeyPair(of: Bench.integrator), try await bench.addKeyPair(of: Bench.shop)
@@ -157,7 +157,7 @@ import Vocabulary
         #expect(try await use(of: key) == nil)
     }
 
-    @Test("metadata with a broken signature is not decrypted and counts as no use", arguments: [false, true])
+    @Test("metadata with a broken signature is not decrypted and does not count as a use", arguments: [false, true])
     func brokenSignature(isRevoked: Bool) async throws {
         let key = try await bench.addKeyPair(of: Bench.integrator)
         if isRevoked { try await revoke(key) }

@@ -45,7 +45,7 @@ import Vocabulary
         #expect(try await bench.actions().suffix(2) == [.tokenNotificationPathCreated, .tokenNotificationPathCreated])
     }
 
-    @Test("an event identifier or secret that is not valid is ignored, and nothing is stored")
+    @Test("a notification with an invalid event identifier or secret is ignored and not stored")
     func junk() async throws {
         let bench = try await TokenBench()
         let long = String(repeating: "a", count: 129)

@@ -16,7 +16,7 @@ struct SessionBench: Sendable {
     let warnings = Guarded<[SessionOperations.UnregisteredDomain]>([])
     let policy: ChangingValue<SessionPolicy>
     let operations: Operations
-    let request = Request(caller: Caller(uid: 1000, gid: 1000, pid: 42, program: "test"), requestId: "r-1")
+    let context = Request(caller: Caller(uid: 1000, gid: 1000, pid: 42, program: "test"), requestId: "r-1")
 
     init(_ unregisteredDomains: SessionPolicy.UnregisteredDomains = .refuse) {
         let policy = ChangingValue(
@@ -97,10 +97,12 @@ struct SessionBench: Sendable {
             for: merchant, displayName: "Shop", place: .web(domainNames([domain])[0]), validationURL: validationURL)
     }
 
-    /// The error of a request; nil if it gets a session.
-    func refusal(of order: SessionOrder, for other: Request? = nil) async -> MerchantError? {
+    /// Requests a session.
+    ///
+    /// - Returns: the error; nil if a session was issued.
+    func requestSession(_ order: SessionOrder, for other: Request? = nil) async -> MerchantError? {
         await MerchantOperationsTests.refusal {
-            _ = try await operations.merchantSessions.request(order, for: other ?? request)
+            _ = try await operations.merchantSessions.request(order, for: other ?? context)
         }
     }
 

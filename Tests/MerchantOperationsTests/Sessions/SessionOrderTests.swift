@@ -17,7 +17,7 @@ import WireAPI
     }
 
     @Test(
-        "a domain is read in each spelling of the same name",
+        "all spellings of a domain name are read as the same name",
         arguments: [
             ("shop.example.com", "shop.example.com"), ("SHOP.Example.COM", "shop.example.com"),
             ("shop.example.com.", "shop.example.com"), ("bücher.example", "xn--bcher-kva.example"),
@@ -29,7 +29,7 @@ import WireAPI
     }
 
     @Test(
-        "a domain that is not a name is malformed",
+        "a text that is not a domain name is refused",
         arguments: [
             "", ".", "shop", "https://shop.example.com", "shop.example.com:443", "shop.example.com/", "127.0.0.1",
             "[::1]",
@@ -41,7 +41,7 @@ import WireAPI
     }
 
     @Test(
-        "the display name has 1 to 64 bytes of UTF-8, not characters",
+        "a display name has 1 to 64 bytes (not characters) of UTF-8, is not blank and has no control characters",
         arguments: [
             ("", false), (" ", false), ("A", true), (String(repeating: "A", count: 64), true),
             (String(repeating: "A", count: 65), false), (String(repeating: "ü", count: 32), true),
@@ -54,7 +54,7 @@ import WireAPI
     }
 
     @Test(
-        "the context must fit the initiative",
+        "the context and the domain name must have the form that the initiative requires",
         arguments: [
             ("web", "shop.example.com", nil, true), ("web", "shop.example.com", "shop.example.com", false),
             ("messaging", "https://bcrw.apple.com/urn:biz:1", "shop.example.com", true),

@@ -5,12 +5,12 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// One refusal of Apple's, or a failure on the way to it.
+/// A way in which Apple refuses a session, or in which the call to Apple fails.
 struct SessionRefusal: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let error: GatewayError
     let code: MerchantError.Code
-    /// A part of what to do.
+    /// A part of the advice in the error's detail; empty if the test expects none.
     let advice: String
     let outcome: SessionMetrics.Outcome
 
@@ -93,12 +93,12 @@ struct SessionRefusal: CustomTestStringConvertible, Sendable {
     private let bench = SessionBench()
 
     @Test(
-        "each refusal of Apple's has a code, says what to do and keeps the correlation id",
+        "each failed call has its error code and advice, and keeps Apple's correlation id",
         arguments: SessionRefusal.all)
     func refusal(_ refusal: SessionRefusal) async throws {
         try bench.addRegistration(desired: ["shop.example.com"])
         bench.gateway.error = refusal.error
-        let error = try #require(await bench.refusal(of: bench.order()))
+        let error = try #require(await bench.requestSession(bench.order()))
         #expect(error.code == refusal.code)
         #expect(error.detail.contains("c-1"))
         #expect(refusal.advice.isEmpty || error.detail.contains(refusal.advice), "\(error.detail)")
@@ -110,7 +110,7 @@ struct SessionRefusal: CustomTestStringConvertible, Sendable {
         #expect(Set(SessionRefusal.all.map(\.error.kind)) == Set(GatewayError.Kind.allCases))
     }
 
-    @Test func `errors.md has each code that a request for a session can have`() throws {
+    @Test func `errors.md has the error code of each failed call to Apple`() throws {
         let url = OpenAPIDocument.url.deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "docs/errors.md")
         let text = try String(contentsOf: url, encoding: .utf8)
@@ -122,16 +122,16 @@ struct SessionRefusal: CustomTestStringConvertible, Sendable {
         #expect(documented == Set(codes.map(\.rawValue)))
     }
 
-    @Test func `the identity of the merchant is named for a merchant with its own`() async throws {
+    @Test func `the error for a merchant with its own identity names this identity`() async throws {
         try bench.addMerchant()
         bench.gateway.error = GatewayError(.unauthorized, "Apple refused", status: 401, mayHaveActed: false)
-        let error = try #require(await bench.refusal(of: bench.order(for: .own(SessionBench.merchant))))
+        let error = try #require(await bench.requestSession(bench.order(for: .own(SessionBench.merchant))))
         #expect(error.detail.contains("identity certificate of merchant.com.example.shop"))
     }
 
-    @Test func `a lost response can be requested again after a second`() async throws {
+    @Test func `after a lost response, the session can be requested again in a second`() async throws {
         try bench.addRegistration(desired: ["shop.example.com"])
         bench.gateway.error = GatewayError(.responseNotReceived, "no response within 7 s", mayHaveActed: false)
-        #expect(await bench.refusal(of: bench.order())?.retryAfter == 1)
+        #expect(await bench.requestSession(bench.order())?.retryAfter == 1)
     }
 }

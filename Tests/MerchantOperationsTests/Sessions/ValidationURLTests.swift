@@ -66,14 +66,14 @@ import Vocabulary
     func refused(url: String) async throws {
         let bench = SessionBench()
         try bench.addRegistration(desired: ["shop.example.com"])
-        let error = await bench.refusal(of: bench.order(validationURL: url))
+        let error = await bench.requestSession(bench.order(validationURL: url))
         #expect(error?.code == .validationURLRefused)
         #expect(bench.gateway.calls.isEmpty)
         #expect(bench.count(.registered, .validationURLRefused) == 1)
         let audit = bench.repository.audit
         #expect(audit.map(\.action) == [.validationURLRefused])
-        #expect(audit.first?.caller == bench.request.caller)
-        #expect(audit.first?.requestId == bench.request.requestId)
+        #expect(audit.first?.caller == bench.context.caller)
+        #expect(audit.first?.requestId == bench.context.requestId)
         #expect((audit.first?.reason?.utf8.count ?? 0) < 800)
         #expect(audit.first?.reason?.contains("password") == false)
         #expect(audit.first?.reason.map { DisplayText.firstRefused(in: $0) == nil } == true)
@@ -87,7 +87,7 @@ import Vocabulary
         try bench.addRegistration(desired: ["shop.example.com"])
         for path in [Self.path, "/paymentservices/startSession"] {
             let order = bench.order(validationURL: "https://\(host.name)\(path)")
-            #expect(await bench.refusal(of: order) == nil)
+            #expect(await bench.requestSession(order) == nil)
         }
         #expect(bench.gateway.calls.map(\.host) == [host, host])
         #expect(bench.repository.audit.isEmpty)
@@ -96,8 +96,8 @@ import Vocabulary
     @Test func `a host with a port needs exactly this port, and without a URL no host is selected`() async throws {
         let bench = SessionBench()
         try bench.addRegistration(desired: ["shop.example.com"])
-        #expect(await bench.refusal(of: bench.order(validationURL: "https://127.0.0.1:8443\(Self.path)")) == nil)
-        #expect(await bench.refusal(of: bench.order()) == nil)
+        #expect(await bench.requestSession(bench.order(validationURL: "https://127.0.0.1:8443\(Self.path)")) == nil)
+        #expect(await bench.requestSession(bench.order()) == nil)
         #expect(bench.gateway.calls.map(\.host) == [SessionBench.sandboxHost, nil])
     }
 

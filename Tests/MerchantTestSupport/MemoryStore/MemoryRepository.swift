@@ -33,7 +33,7 @@ package final class MemoryRepository: MerchantRepository {
         return result
     }
 
-    package func eraseRemovedBytes() async throws {}
+    package func eraseCopiesOfDestroyedSecrets() async throws {}
 
     /// The present state, for reading.
     package var snapshot: MemoryTransaction { MemoryTransaction(state.withLock { $0 }) }
@@ -70,7 +70,7 @@ struct MemoryState: Sendable {
     var rows: [Row] = []
     var audit: [AuditRecord] = []
     var outcomes: [IdempotencyKey: (outcome: IdempotentOutcome, storedAt: Timestamp)] = [:]
-    var facts: [String: String] = [:]
+    var daemonValues: [String: String] = [:]
     /// By the digest of the backup.
     var backups: [[UInt8]: MemoryBackup] = [:]
     var apple = MemoryRegistrations()
@@ -80,7 +80,7 @@ struct MemoryState: Sendable {
     var webhooks: [MemoryWebhook] = []
     var rolls: [Roll] = []
     var uses: [PublicKeyHash: KeyUse] = [:]
-    /// When the schedule checks a key pair next; without an entry, immediately.
+    /// When the schedule next checks the expiry of a key pair: never if nil, immediately if there is no entry.
     var watches: [PublicKeyHash: Timestamp?] = [:]
     var warnings: [String: Timestamp] = [:]
     /// Merchants that once had an active payment processing key pair.

@@ -10,9 +10,9 @@ struct MemoryBackup: Sendable {
 }
 
 extension MemoryTransaction {
-    package func daemonValue(_ name: String) -> String? { state.facts[name] }
+    package func daemonValue(_ name: String) -> String? { state.daemonValues[name] }
 
-    package func setDaemonValue(_ name: String, _ value: String) { state.facts[name] = value }
+    package func setDaemonValue(_ name: String, _ value: String) { state.daemonValues[name] = value }
 
     package func record(_ manifest: BackupManifest, at path: String, verifiedAt: Timestamp?) {
         state.backups[manifest.sha256] = MemoryBackup(
@@ -21,7 +21,7 @@ extension MemoryTransaction {
 
     private var newestVerified: MemoryBackup? { newestVerified(where: { _ in true }) }
 
-    /// - Parameter isCounted: whether a backup with this time counts.
+    /// - Parameter isCounted: whether a backup that was created at this time counts.
     private func newestVerified(where isCounted: (Timestamp) -> Bool) -> MemoryBackup? {
         state.backups.values.filter { $0.verifiedAt != nil && isCounted($0.manifest.createdAt) }.max {
             ($0.newestKeyPairId, $0.manifest.createdAt) < ($1.newestKeyPairId, $1.manifest.createdAt)
@@ -35,8 +35,8 @@ extension MemoryTransaction {
     package func backupCoverage(at now: Timestamp) -> BackupCoverage {
         var coverage = BackupCoverage()
         let newest = newestVerified(where: { $0 <= now })
-        coverage.lastVerified = newest?.manifest.createdAt
-        coverage.lastVerifiedPath = newest?.path
+        coverage.newestVerifiedCreatedAt = newest?.manifest.createdAt
+        coverage.newestVerifiedPath = newest?.path
         coverage.verifiedInFuture = state.backups.values
             .filter { $0.verifiedAt != nil && $0.manifest.createdAt > now }.map(\.manifest.createdAt).max()
         let covered = newestVerified?.newestKeyPairId ?? 0

@@ -5,7 +5,9 @@ package import Vocabulary
 struct MemoryRegistrations: Sendable {
     var registrations: [PartnerInternalMerchantIdentifier: Registration] = [:]
     var openCalls: [PartnerInternalMerchantIdentifier: RegistrationCall] = [:]
+    /// The closed calls with the outcome `repeated`.
     var repeated: [RegistrationCall] = []
+    /// How many calls were ever opened.
     var calls = 0
     var domainFile: DomainFile?
 }

@@ -12,11 +12,11 @@ extension MemoryTransaction {
         Array(
             state.rolls.reversed().filter { roll in
                 (cursor.map { roll.number < $0 } ?? true)
-                    && (filter.merchant.map { $0 == roll.merchantIdentifier } ?? true) && holds(filter.step, roll)
+                    && (filter.merchant.map { $0 == roll.merchantIdentifier } ?? true) && matches(filter.step, roll)
             }.prefix(limit))
     }
 
-    private func holds(_ step: RollFilter.Step?, _ roll: Roll) -> Bool {
+    private func matches(_ step: RollFilter.Step?, _ roll: Roll) -> Bool {
         switch step {
         case nil: true
         case .open: roll.isOpen

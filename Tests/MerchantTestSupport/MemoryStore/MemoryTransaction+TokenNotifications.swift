@@ -22,7 +22,7 @@ struct MemoryLane: Sendable {
     struct Next {
         let notification: TokenNotification
         let dueAt: Timestamp
-        /// The notification that has been due for longer comes first.
+        /// Since when the notification is due. The one that has been due for longest comes first in its lane.
         let dueSince: Timestamp
         let attemptedAt: Timestamp
     }

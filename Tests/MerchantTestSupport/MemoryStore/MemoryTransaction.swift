@@ -1,10 +1,10 @@
 package import MerchantCore
 package import Vocabulary
 
-/// One transaction on ``MemoryRepository``: merchants, key pairs and sealed private keys.
+/// One transaction on ``MemoryRepository``. This file contains what concerns merchants and key pairs.
 package final class MemoryTransaction: RepositoryWriting {
     var state: MemoryState
-    /// Whether this transaction added events or deliveries.
+    /// Whether this transaction added events, or was asked to unpark deliveries.
     var hasEvents = false
     var changedKeys: [PublicKeyHash] = []
 

@@ -7,7 +7,7 @@ import Testing
         data.withSerializedBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test func `card data of configuration 1 is written exactly, with keys in the order of their names`() throws {
+    @Test func `card data of configuration 1 has the expected bytes, with its keys sorted by name`() throws {
         let data = try TestCard.mastercard.cardData()
         #expect(
             text(data)
@@ -19,7 +19,7 @@ import Testing
         #expect(data.count == text(data).utf8.count)
     }
 
-    @Test func `card data of configuration 3 is written exactly, and has no last four digits`() throws {
+    @Test func `card data of configuration 3 has the expected bytes, and no last four digits`() throws {
         let data = try TestCard.visa.cardData()
         #expect(
             text(data)
@@ -31,7 +31,7 @@ import Testing
         #expect(data.lastFourDigits == nil)
     }
 
-    @Test func `the form of the caller's JSON does not change the bytes`() throws {
+    @Test func `order, spacing, escapes and case in the caller's input do not change the bytes`() throws {
         let card = TestCard.mastercard
         var changed = card
         changed.members.reverse()
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: TestCard.all)
-    func `card data of every form is accepted again after decryption`(_ card: TestCard) throws {
+    func `card data of a valid card passes the checks of the request and the plaintext`(_ card: TestCard) throws {
         let written = text(try card.cardData())
         let findings = TestCard.findings(written, network: card.network).filter { !$0.isWarning }
         #expect(findings == [])
@@ -67,7 +67,7 @@ import Testing
         #expect(card.plaintextFindings() == [])
     }
 
-    @Test func `every network and configuration is a form, except configuration 2 of networks that lack it`() {
+    @Test func `every network has configurations 1 and 3, and only two networks have configuration 2`() {
         #expect(TestCard.all.count == 16)
         for network in [ProvisioningNetwork.mastercard, .maestro, .visa, .visaElectron, .vPay] {
             let card = TestCard(.networkSpecific, network)
@@ -83,7 +83,7 @@ import Testing
                 == ["configurationNotValidated"])
     }
 
-    @Test func `a configuration that is not published for the network is a warning`() throws {
+    @Test func `a configuration that is not published for the network causes a warning`() throws {
         #expect(try TestCard(.cardNumber, .visa).cardData().warnings.map(\.code) == ["configurationUnusual"])
         #expect(
             try TestCard(.encryptedCardNumber, .discover).cardData().warnings.map(\.code) == ["configurationUnusual"])

@@ -2,72 +2,73 @@ import PassProvisioning
 import Testing
 
 @Suite struct CardKeyTests {
-    /// A key of one form.
-    struct FormKey: Sendable, CustomTestStringConvertible {
+    /// A key, and the card of one network and configuration that has or lacks it.
+    struct CardKey: Sendable, CustomTestStringConvertible {
         let card: TestCard
         let key: String
         var testDescription: String { "\(card.testDescription): \(key)" }
     }
 
+    /// A valid value of each key that not every configuration has.
     static let values = [
         "encryptedPrimaryAccountNumber": "\"\(TestCard.encryptedNumber)\"", "expiration": #""04/31""#,
         "networkName": #""Visa""#, "primaryAccountNumber": #""4111111111111111""#,
         "primaryAccountNumberPrefix": #""411111""#,
     ]
 
-    /// The forms whose keys are published.
+    /// The cards of the configurations whose keys are published.
     static let published = TestCard.all.filter { $0.configuration != .networkSpecific }
 
-    static let required: [FormKey] = published.flatMap { card in
+    static let required: [CardKey] = published.flatMap { card in
         let keys =
             card.configuration == .cardNumber
             ? ["expiration", "name", "primaryAccountNumber", "productType"]
             : [
                 "encryptedPrimaryAccountNumber", "name", "networkName", "primaryAccountNumberPrefix", "productType",
             ]
-        return keys.map { FormKey(card: card, key: $0) }
+        return keys.map { CardKey(card: card, key: $0) }
     }
 
-    static let forbidden: [FormKey] = published.flatMap { card in
+    static let forbidden: [CardKey] = published.flatMap { card in
         let keys =
             card.configuration == .cardNumber
             ? ["encryptedPrimaryAccountNumber", "networkName", "primaryAccountNumberPrefix"]
             : ["expiration", "primaryAccountNumber"]
-        return keys.map { FormKey(card: card, key: $0) }
+        return keys.map { CardKey(card: card, key: $0) }
     }
 
-    static let reserved: [FormKey] = TestCard.all.flatMap { card in
-        ["nonce", "nonceSignature", "version"].map { FormKey(card: card, key: $0) }
+    static let reserved: [CardKey] = TestCard.all.flatMap { card in
+        ["nonce", "nonceSignature", "version"].map { CardKey(card: card, key: $0) }
     }
 
     @Test(arguments: required)
-    func `a card without a required key is refused`(_ form: FormKey) throws {
-        let findings = try form.card.without(form.key).requestFindings()
+    func `a card without a required key is refused`(_ cardKey: CardKey) throws {
+        let findings = try cardKey.card.without(cardKey.key).requestFindings()
         #expect(findings.map(\.code) == ["missingKey"])
-        #expect(findings.map(\.key) == [form.key])
+        #expect(findings.map(\.key) == [cardKey.key])
     }
 
     @Test(arguments: forbidden)
-    func `a card with a key of another configuration is refused`(_ form: FormKey) throws {
-        let value = try #require(Self.values[form.key])
-        let findings = try form.card.with(form.key, value).requestFindings().filter { $0.kind == .forbiddenKey }
-        #expect(findings.map(\.key) == [form.key])
+    func `a card with a key of another configuration is refused`(_ cardKey: CardKey) throws {
+        let value = try #require(Self.values[cardKey.key])
+        let findings = try cardKey.card.with(cardKey.key, value).requestFindings().filter { $0.kind == .forbiddenKey }
+        #expect(findings.map(\.key) == [cardKey.key])
     }
 
     @Test(arguments: reserved)
-    func `a card with a key that the library writes is refused`(_ form: FormKey) throws {
-        let findings = try form.card.with(form.key, #""1""#).requestFindings()
+    func `a card with a key that the library writes is refused`(_ cardKey: CardKey) throws {
+        let findings = try cardKey.card.with(cardKey.key, #""1""#).requestFindings()
         #expect(findings.map(\.code) == ["reservedKey"])
-        #expect(findings.map(\.key) == [form.key])
+        #expect(findings.map(\.key) == [cardKey.key])
     }
 
     @Test(arguments: reserved)
-    func `card data without a key of the attempt is refused`(_ form: FormKey) {
-        let members = form.card.plaintextMembers.filter { $0.name != form.key }
-        let findings = TestCard.findings(TestCard.json(members), network: form.card.network)
+    func `card data without a key that the library writes is refused`(_ cardKey: CardKey) {
+        let members = cardKey.card.plaintextMembers.filter { $0.name != cardKey.key }
+        let findings = TestCard.findings(TestCard.json(members), network: cardKey.card.network)
             .filter { !$0.isWarning }
         #expect(findings.map(\.code) == ["missingKey"])
-        #expect(findings.map(\.key) == [form.key])
+        #expect(findings.map(\.key) == [cardKey.key])
     }
 
     @Test(arguments: TestCard.all)
@@ -79,7 +80,9 @@ import Testing
     }
 
     @Test(arguments: published)
-    func `an unknown key is refused, and a key in other case is named`(_ card: TestCard) throws {
+    func `an unknown key is refused, and the finding about a misspelt key names the right key`(
+        _ card: TestCard
+    ) throws {
         let unknown = try card.with("cardholder", #""x""#).requestFindings()
         #expect(unknown.map(\.code) == ["unknownKey"])
         #expect(unknown.first?.message.contains("'cardholder'") == true)
@@ -88,7 +91,7 @@ import Testing
         #expect(similar.map(\.key) == ["auxiliaryCards"])
     }
 
-    @Test func `configuration 2 accepts unknown keys, but no key in other case and no empty card`() throws {
+    @Test func `configuration 2 accepts unknown keys, but no known key in other case and no empty card`() throws {
         let card = TestCard.amexSpecific
         #expect(try card.with("anotherKey", "[1,{}]").requestFindings() == [])
         #expect(try card.with("ProductType", #""x""#).requestFindings().map(\.code) == ["unknownKey"])

@@ -18,7 +18,7 @@ struct CardLimit: Sendable, CustomTestStringConvertible {
         self.code = code
     }
 
-    private static func longName(_ count: Int) -> String { "\"\(String(repeating: "a", count: count))\"" }
+    private static func letters(_ count: Int) -> String { "\"\(String(repeating: "a", count: count))\"" }
 
     static let numbers: [CardLimit] = [
         CardLimit("blanks", .mastercard, "primaryAccountNumber", #""5555 5555 5555 4444""#, "cardNumberSeparators"),
@@ -49,7 +49,7 @@ struct CardLimit: Sendable, CustomTestStringConvertible {
         CardLimit("the month before", .mastercard, "expiration", #""10/26""#, "expirationPast"),
         CardLimit("the year before", .mastercard, "expiration", #""12/25""#, "expirationPast"),
         CardLimit("empty", .mastercard, "name", #""""#, "nameLength"),
-        CardLimit("129 bytes", .visa, "name", longName(129), "nameLength"),
+        CardLimit("129 bytes", .visa, "name", letters(129), "nameLength"),
         CardLimit("blank", .visa, "name", #""  ""#, "nameBlank"),
         CardLimit("a line feed", .mastercard, "name", #""MARIA\nX""#, "nameCharacter"),
         CardLimit("a zero-width space", .visa, "name", #""MARIA\u200bX""#, "nameCharacter"),
@@ -58,13 +58,13 @@ struct CardLimit: Sendable, CustomTestStringConvertible {
         CardLimit("unknown", .visa, "networkName", #""VISA""#, "networkNameUnknown"),
         CardLimit("another network", .visa, "networkName", #""Mastercard""#, "networkNameMismatch"),
         CardLimit("empty", .mastercard, "productType", #""""#, "productTypeForm"),
-        CardLimit("33 letters", .visa, "productType", longName(33), "productTypeForm"),
+        CardLimit("33 letters", .visa, "productType", letters(33), "productTypeForm"),
         CardLimit("a blank", .visa, "productType", #""credit card""#, "productTypeForm"),
     ]
 
     static let encryptedNumbers: [CardLimit] = [
         CardLimit("empty", .visa, "encryptedPrimaryAccountNumber", #""""#, "encryptedNumberLength"),
-        CardLimit("too long", .visa, "encryptedPrimaryAccountNumber", longName(4_100), "encryptedNumberLength"),
+        CardLimit("too long", .visa, "encryptedPrimaryAccountNumber", letters(4_100), "encryptedNumberLength"),
         CardLimit(
             "not encoded", .visa, "encryptedPrimaryAccountNumber",
             #""MBPAD-1-FK-KEY01--TDEA-00112233445566778899AABBCCDDEEFF""#, "encryptedNumberNotEncoded"),

@@ -35,7 +35,7 @@ import Testing
     ]
 
     @Test(arguments: lengths)
-    func `each network has its lengths of card numbers`(_ network: ProvisioningNetwork, _ permitted: [Int]) throws {
+    func `each network accepts only numbers of its lengths`(_ network: ProvisioningNetwork, _ permitted: [Int]) throws {
         for length in 8...22 {
             // Zeros have the check digit 0.
             let number = String(repeating: "0", count: length)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// The first six digits of a card number, with the network to which they certainly belong.
+    /// The first six digits of a card number, with the network to which they certainly belong; nil if unknown.
     static let ranges: [(String, ProvisioningNetwork?)] = [
         ("400000", .visa), ("499999", .visa), ("500000", nil), ("510000", .mastercard), ("559999", .mastercard),
         ("560000", nil), ("222099", nil), ("222100", .mastercard), ("272099", .mastercard), ("272100", nil),
@@ -70,7 +70,7 @@ import Testing
     ]
 
     @Test(arguments: ranges)
-    func `digits that certainly belong to a network of another company are a warning that names it`(
+    func `a prefix that certainly belongs to another company's network causes a warning that names this network`(
         _ prefix: String, _ owner: ProvisioningNetwork?
     ) throws {
         for network in ProvisioningNetwork.allCases {

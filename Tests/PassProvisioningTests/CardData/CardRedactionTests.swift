@@ -2,7 +2,7 @@ import PassProvisioning
 import Testing
 
 @Suite struct CardRedactionTests {
-    /// What a caller could write in place of each value, including the secrets in the wrong place.
+    /// Cards with mistakes: each value replaced by a secret or another wrong value, and each key by a secret.
     private func changes(of card: TestCard) -> [TestCard] {
         let number = TestCard.number(card.network)
         let secrets = ["\"\(number)\"", number, "\"\(TestCard.name)\"", "[\"\(number)\"]", "{\"\(number)\":1}", "null"]

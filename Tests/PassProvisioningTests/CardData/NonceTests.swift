@@ -45,7 +45,7 @@ import Testing
         #expect(nonceCode("9c023c7e00") == "nonceLength")
     }
 
-    @Test func `a nonce in another encoding is named`() {
+    @Test func `a nonce in another encoding is refused, and the finding names the mistake`() {
         #expect(nonceCode("9c023c7") == "nonceNotHexadecimal")
         #expect(nonceCode("9c02xxx2") == "nonceNotHexadecimal")
         #expect(nonceCode(TestBase64.encode([0x9C, 0x02, 0x3C, 0x7E])) == "nonceBase64")
@@ -81,13 +81,13 @@ import Testing
         #expect(data.warnings.map(\.code) == ["nonceSignatureUnusualLength"])
     }
 
-    @Test func `a nonce signature in another encoding is named`() {
+    @Test func `a nonce signature in another encoding is refused, and the finding names the mistake`() {
         #expect(signatureCode("zz") == "nonceSignatureNotHexadecimal")
         #expect(signatureCode(TestBase64.encode(signature)) == "nonceSignatureBase64")
         #expect(signatureCode(hex(Array(hex(signature).utf8))) == "nonceSignatureHexTwice")
     }
 
-    @Test func `a nonce signature that was read as text is named, and its original length is found`() {
+    @Test func `a nonce signature that was read as text is refused, and the finding names its original length`() {
         let text = hex(mangled(signature))
         #expect(signatureCode(text) == "nonceSignatureTextDecoded")
         let findings = NonceSignature.findings(hex: text)
@@ -98,14 +98,14 @@ import Testing
                 == ["nonceSignatureBase64", "nonceSignatureTextDecoded"])
     }
 
-    @Test func `a nonce signature whose bytes were replaced is named`() {
+    @Test func `a nonce signature whose invalid bytes were replaced by U+FFFD is refused as decoded text`() {
         let replaced = Array(String(decoding: signature, as: UTF8.self).utf8)
         #expect(signatureCode(hex(replaced)) == "nonceSignatureTextDecoded")
     }
 
     @Test(
         .enabled(if: ProvisioningFixtures.directory != nil, "MERCHANTKEYD_FIXTURES is not set"))
-    func `the mangled signature of a real SDK is named as bytes that were read as text`() throws {
+    func `the mangled signature of a real SDK is refused as bytes that were read as text`() throws {
         let base64 = try ProvisioningFixtures.text("nonceSignature.mangled.txt")
         #expect(signatureCode(base64) == "nonceSignatureTextDecoded")
         let bytes = try #require(Data(base64Encoded: base64))

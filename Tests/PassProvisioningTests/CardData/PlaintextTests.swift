@@ -83,16 +83,16 @@ import Testing
     ]
 
     @Test(arguments: all)
-    func `a fault of a plaintext is named`(_ broken: Broken) {
+    func `each fault of a plaintext is reported with its code`(_ broken: Broken) {
         #expect(TestCard.findings(broken.bytes, network: broken.network).map(\.code) == broken.codes)
     }
 
-    @Test func `a plaintext is checked without its network too`() {
+    @Test func `a valid plaintext has no findings if its network is not given`() {
         #expect(TestCard.findings(Self.json, network: nil) == [])
         #expect(TestCard.findings(TestCard.visa.plaintext, network: nil) == [])
     }
 
-    @Test func `a plaintext in memory that is wiped is checked`() {
+    @Test func `a valid plaintext in SecretBytes has no findings`() {
         let plaintext = SecretBytes(copying: Self.utf8)
         #expect(CardData.findings(plaintext: plaintext, network: .mastercard) == [])
     }

@@ -15,7 +15,7 @@ import Testing
         PassInspection(text: Array(text.utf8)).findings.map { $0.code }.filter { $0 != "wrongCertificateCount" }
     }
 
-    @Test func `the certificates of a request are read`() {
+    @Test func `the certificates of a request are checked`() {
         let findings = PassInspection(text: Array(request().utf8)).findings
         #expect(findings.map { $0.code } == ["wrongCertificateCount"])
         #expect(codes(request(certificates: #""x""#)) == ["wrongType"])

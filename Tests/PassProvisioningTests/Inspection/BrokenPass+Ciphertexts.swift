@@ -26,13 +26,13 @@ extension BrokenPass {
             $0.json(ciphertextBytes: [$0.ciphertext[0] ^ 1] + $0.ciphertext.dropFirst())
         },
         BrokenPass("not encrypted", ["notEncrypted"], decryption: .notAttempted) {
-            $0.json(ciphertext: twice(TestCard.mastercard.plaintext))
+            $0.json(ciphertext: base64(TestCard.mastercard.plaintext))
         },
         BrokenPass(
             "not encrypted, with another fault", ["notEncrypted", "expirationMonth"],
             decryption: .notAttempted
         ) {
-            $0.json(ciphertext: twice(TestCard.mastercard.with("expiration", #""31/04""#).plaintext))
+            $0.json(ciphertext: base64(TestCard.mastercard.with("expiration", #""31/04""#).plaintext))
         },
         BrokenPass("the key before the ciphertext", ["ephemeralKeyPrepended"]) {
             $0.json(ciphertextBytes: $0.point + $0.ciphertext)

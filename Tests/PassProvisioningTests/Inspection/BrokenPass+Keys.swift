@@ -9,7 +9,7 @@ extension BrokenPass {
             $0.json(point: $0.ephemeralKey.publicKey.pemRepresentation.replacing("\n", with: #"\n"#))
         },
         BrokenPass("Base64 of PEM", ["pem", "subjectPublicKeyInfo"]) {
-            $0.json(point: twice($0.ephemeralKey.publicKey.pemRepresentation))
+            $0.json(point: base64($0.ephemeralKey.publicKey.pemRepresentation))
         },
         BrokenPass("compressed point", ["compressedPoint"]) {
             $0.json(pointBytes: Array($0.ephemeralKey.publicKey.compressedRepresentation))

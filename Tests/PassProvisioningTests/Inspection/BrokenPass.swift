@@ -24,7 +24,7 @@ struct BrokenPass: Sendable, CustomTestStringConvertible {
 
     static let all = [encodings, forms, keys, ciphertexts, versions, documents].flatMap { $0 }
 
-    static func twice(_ text: String) -> String { TestBase64.encode(Array(text.utf8)) }
+    static func base64(_ text: String) -> String { TestBase64.encode(Array(text.utf8)) }
 
     /// Reads bytes as Latin-1, and writes the text in UTF-8.
     static func readAsLatin1(_ bytes: [UInt8]) -> [UInt8] {
@@ -36,16 +36,16 @@ struct BrokenPass: Sendable, CustomTestStringConvertible {
     // MARK: - Encodings of a value
 
     static let encodings: [BrokenPass] = [
-        BrokenPass("Base64 twice, ciphertext", ["base64Twice"]) { $0.json(ciphertext: twice($0.ciphertextBase64)) },
-        BrokenPass("Base64 twice, key", ["base64Twice"]) { $0.json(point: twice($0.pointBase64)) },
+        BrokenPass("Base64 twice, ciphertext", ["base64Twice"]) { $0.json(ciphertext: base64($0.ciphertextBase64)) },
+        BrokenPass("Base64 twice, key", ["base64Twice"]) { $0.json(point: base64($0.pointBase64)) },
         BrokenPass("Base64 twice, both", ["base64Twice", "base64Twice"]) {
-            $0.json(point: twice($0.pointBase64), ciphertext: twice($0.ciphertextBase64))
+            $0.json(point: base64($0.pointBase64), ciphertext: base64($0.ciphertextBase64))
         },
         BrokenPass("Base64 three times", ["base64Twice", "base64Twice"]) {
-            $0.json(ciphertext: twice(twice($0.ciphertextBase64)))
+            $0.json(ciphertext: base64(base64($0.ciphertextBase64)))
         },
         BrokenPass("Base64 twice of a SubjectPublicKeyInfo", ["base64Twice", "subjectPublicKeyInfo"]) {
-            $0.json(point: twice(TestBase64.encode($0.subjectPublicKeyInfo)))
+            $0.json(point: base64(TestBase64.encode($0.subjectPublicKeyInfo)))
         },
         BrokenPass("hexadecimal ciphertext", ["hexInsteadOfBase64"]) { $0.json(ciphertext: Hex.encode($0.ciphertext)) },
         BrokenPass("hexadecimal key in upper case", ["hexInsteadOfBase64"]) {
@@ -53,7 +53,7 @@ struct BrokenPass: Sendable, CustomTestStringConvertible {
         },
         BrokenPass("hexadecimal key with 0x", ["hexInsteadOfBase64"]) { $0.json(point: "0x" + Hex.encode($0.point)) },
         BrokenPass("Base64 of hexadecimal", ["hexInsideBase64"]) {
-            $0.json(ciphertext: twice(Hex.encode($0.ciphertext)))
+            $0.json(ciphertext: base64(Hex.encode($0.ciphertext)))
         },
         BrokenPass("URL alphabet", ["urlSafeBase64"]) {
             $0.json(ciphertext: $0.ciphertextBase64.replacing("+", with: "-").replacing("/", with: "_"))
@@ -144,7 +144,7 @@ struct BrokenPass: Sendable, CustomTestStringConvertible {
             $0.json(activation: TestPass.activationData)
         },
         BrokenPass("activation data with Base64 twice", ["base64Twice"]) {
-            $0.json(activation: twice(twice(TestPass.activationData)))
+            $0.json(activation: base64(base64(TestPass.activationData)))
         },
         BrokenPass("an encrypted card number as activation data", ["activationDataIsCardNumber"]) {
             $0.json(activation: TestCard.encryptedNumber)

@@ -11,13 +11,13 @@ import Testing
         PassInspection(text: Array(text.utf8), decryptionKey: TestPass.leafKey)
     }
 
-    /// What the device sends: its own names and more members.
+    /// The body that a device sends. It has further members, and calls `encryptedPassData` `encryptedCardData`.
     private func body(_ pass: TestPass) -> String {
         pass.json(more: #","encryptionVersion":"EV_ECC_v2","issuerIdentifier":"0011""#)
             .replacing("encryptedPassData", with: "encryptedCardData")
     }
 
-    private func beginning(_ second: Int) -> String { "2026-11-02 10:11:\(second).123456+0100 passd[123:45678] " }
+    private func logPrefix(_ second: Int) -> String { "2026-11-02 10:11:\(second).123456+0100 passd[123:45678] " }
 
     /// Breaks a text into lines of 100 characters.
     private func lines(_ text: String) -> [Substring] {
@@ -33,10 +33,10 @@ import Testing
     @Test func `the values are found after the POST line`() throws {
         let pass = try #require(TestPass.valid)
         let log = """
-            \(beginning(10))Preflight started {state = 1}
-            \(beginning(11))POST \(Self.address)
-            \(beginning(12))Body: \(body(pass))
-            \(beginning(13))Received HTTP 500 {"statusCode":"500","statusMessage":"Broker Service Response exception"}
+            \(logPrefix(10))Preflight started {state = 1}
+            \(logPrefix(11))POST \(Self.address)
+            \(logPrefix(12))Body: \(body(pass))
+            \(logPrefix(13))Received HTTP 500 {"statusCode":"500","statusMessage":"Broker Service Response exception"}
             """
         let inspection = inspect(log)
         #expect(inspection.findings.map { $0.code } == [])
@@ -49,10 +49,10 @@ import Testing
         let pass = try #require(TestPass.valid)
         let wrapped = lines(body(pass))
         #expect(wrapped.count > 5)
-        let bare = "\(beginning(11))POST \(Self.address)\n\(wrapped.joined(separator: "\n"))"
-        let indented = "\(beginning(11))POST \(Self.address)\n\(wrapped.joined(separator: "\r\n\t"))"
+        let bare = "\(logPrefix(11))POST \(Self.address)\n\(wrapped.joined(separator: "\n"))"
+        let indented = "\(logPrefix(11))POST \(Self.address)\n\(wrapped.joined(separator: "\r\n\t"))"
         let dated =
-            "\(beginning(11))POST \(Self.address)\n\(wrapped.map { beginning(12) + $0 }.joined(separator: "\n"))"
+            "\(logPrefix(11))POST \(Self.address)\n\(wrapped.map { logPrefix(12) + $0 }.joined(separator: "\n"))"
         for log in [bare, indented, dated] {
             let inspection = inspect(log)
             #expect(inspection.findings.map { $0.code } == ["whitespace"])
@@ -94,7 +94,7 @@ import Testing
         #expect(inspection.values.decryption == .succeeded)
     }
 
-    @Test func `data that Objective-C prints is read, and named`() throws {
+    @Test func `data that Objective-C prints is read, and reported`() throws {
         let pass = try #require(TestPass.valid)
         let digits = pass.point.map { byte in
             let text = String(byte, radix: 16)
@@ -126,7 +126,7 @@ import Testing
         #expect(inspection.values.decryption == .succeeded)
     }
 
-    @Test func `the values of a log are inspected like others`() throws {
+    @Test func `the values in a log are inspected like those in JSON`() throws {
         let pass = try #require(TestPass.valid)
         let twice = TestBase64.encode(Array(pass.pointBase64.utf8))
         let inspection = inspect("POST \(Self.address)\n\(body(pass).replacing(pass.pointBase64, with: twice))")
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test func `a log without a request has no values`() {
-        let inspection = inspect("\(beginning(10))GET \(Self.address)\n\(beginning(11))nothing")
+        let inspection = inspect("\(logPrefix(10))GET \(Self.address)\n\(logPrefix(11))nothing")
         #expect(inspection.findings.map { $0.code } == ["noValuesFound"])
         #expect(inspection.values.requestCount == 0)
     }

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: BrokenPass.all)
-    func `every fault is named, and the inspection continues with the repaired value`(_ broken: BrokenPass) throws {
+    func `every fault is reported, and the card is decrypted if the fault is repaired`(_ broken: BrokenPass) throws {
         let pass = try #require(TestPass.valid)
         let inspection = inspect(try broken.text(pass))
         #expect(inspection.findings.map { $0.code } == broken.codes)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: BrokenPass.all)
-    func `the same faults are found without the key, except those behind the encryption`(_ broken: BrokenPass) throws {
+    func `without the key, the same faults are reported, except a failed decryption`(_ broken: BrokenPass) throws {
         let pass = try #require(TestPass.valid)
         let inspection = inspect(try broken.text(pass), key: nil)
         #expect(inspection.findings.map { $0.code } == broken.codes.filter { $0 != "decryptionFailed" })
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test func `random bytes and random changes never stop the inspection`() throws {
+    @Test func `changed bytes and truncated texts never stop the inspection`() throws {
         let pass = try #require(TestPass.valid)
         let valid = Array(pass.json().utf8)
         for index in stride(from: 0, to: valid.count, by: 5) {

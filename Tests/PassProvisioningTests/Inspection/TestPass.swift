@@ -2,10 +2,10 @@ import Crypto
 import FoundationEssentials
 import PassProvisioning
 
-/// Encrypted card data of one attempt, made by this file's own implementation of EV_ECC_v2, which can make the common
-/// faults.
+/// Encrypted card data of one attempt, made by this file's own implementation of EV_ECC_v2, which can also make
+/// common mistakes.
 struct TestPass: Sendable {
-    /// The private key of the sandbox's leaf.
+    /// The private key of the leaf to which passes are encrypted by default.
     static let leafKey = P256.KeyAgreement.PrivateKey()
     static let activationData = "MBPAC-1-FK-KEY01--TDEA-00112233445566778899AABBCCDDEEFF"
 
@@ -52,7 +52,8 @@ struct TestPass: Sendable {
         ciphertext = scheme.isTagFirst ? tag + text : text + tag
     }
 
-    /// The Base64 text of the ciphertext contains `+` and `/`, and the number of its `+` is not a multiple of 4.
+    /// A pass in which every ``BrokenPass`` can make its fault: the Base64 of its ciphertext contains `+` and `/`, and
+    /// the number of its `+` is not a multiple of 4. Nil if none was found.
     static let valid: TestPass? = {
         for _ in 0..<1_000 {
             guard let pass = try? TestPass() else { return nil }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "the client is the last address that is not a trusted proxy, or the farthest known proxy",
+        "the client is the last address that is not a trusted proxy; if there is none, it is the first trusted proxy",
         arguments: [
             ([("X-Forwarded-For", "198.51.100.7")], "198.51.100.7"),
             ([("X-Forwarded-For", "1.2.3.4, 198.51.100.7, 10.0.0.9")], "198.51.100.7"),
@@ -29,7 +29,8 @@ import Testing
             ([("Forwarded", "for=198.51.100.7;proto=https;by=10.0.0.1")], "198.51.100.7"),
             ([("Forwarded", "for=1.2.3.4, proto=https; For=\"[2001:db8::7]:4711\"")], "2001:db8::7"),
             ([("Forwarded", "for=198.51.100.7"), ("X-Forwarded-For", "198.51.100.7")], "198.51.100.7"),
-            // The nearest known proxy, because the client is unknown or the fields contradict each other.
+            // No field names the client: the trusted proxy that is farthest from the daemon. In the last case, the
+            // fields contradict each other: the address of the connection.
             ([], "10.0.0.1"),
             ([("X-Forwarded-For", "")], "10.0.0.1"),
             ([("X-Forwarded-For", "198.51.100.7, unknown")], "10.0.0.1"),

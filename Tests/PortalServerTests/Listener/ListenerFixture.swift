@@ -136,7 +136,8 @@ enum TestCommand {
         return outcome.output
     }
 
-    /// A client of TLS, and one of HTTP/2 that can send invalid frames. `port` and `ca` are the script's arguments.
+    /// Python functions for a TLS client, and for an HTTP/2 client that can send invalid frames. `port` and
+    /// `ca` are the script's arguments.
     static let pythonClient = """
         import socket, ssl, struct, sys, time
         port, ca = int(sys.argv[1]), sys.argv[2]
@@ -218,7 +219,7 @@ struct TestCertificates: Sendable {
 
     func path(_ name: String) -> String { scratch.path(name) }
 
-    /// Generates a pair. Replaces the files of a former pair.
+    /// Generates a certificate and its private key, and replaces the files of an earlier pair with this name.
     ///
     /// - Parameter issuer: the name of the pair that signs the certificate; nil for a self-signed certificate.
     func issue(_ name: String, by issuer: String? = nil, extensions: [String] = []) throws {
@@ -237,7 +238,7 @@ struct TestCertificates: Sendable {
             clientCA: clientCA.map { path("\($0).pem") })
     }
 
-    /// Replaces a file by another one, as programs that renew certificates do.
+    /// Replaces the file `other` by the file `name`, as programs that renew certificates do.
     func move(_ name: String, to other: String) throws {
         guard rename(path(name), path(other)) == 0 else { throw POSIXError(.EIO) }
     }

@@ -10,7 +10,7 @@ import Testing
         return limits
     }
 
-    @Test("a connection above the limit of its address is closed, until another one of the address closes")
+    @Test("a connection above the limit of its address is closed; after another one closes, a new one is accepted")
     func connectionsOfOneAddress() async throws {
         let limits = Self.limits { $0.connections = PortalLimits.Quota(total: 10, perAddress: 3) }
         try await ListenerFixture.run(limits: limits) { portal in
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("a body above the limit gets 413, and HTTP/2 resets the stream without an error")
+    @Test("a body above the limit gets 413, and with HTTP/2 the server then resets the stream with NO_ERROR")
     func largeBody() async throws {
         let limits = Self.limits { $0.bodyBytes = 1000 }
         try await ListenerFixture.run(limits: limits) { portal in
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(
-        "a malformed head of HTTP/2 ends at most its connection",
+        "a malformed head of an HTTP/2 request ends at most its own connection",
         arguments: [
             "head(b'CONNECT')", "head(b'GE T')", "head(extra=[(b'connection', b'close')])",
             "head(extra=[(b'host', b'other')])", "head(extra=[(b'content-length', b'5')])",
@@ -258,7 +258,7 @@ import Testing
     }
 
     @Test
-    func `at a shutdown, HTTP/2 answers the streams that arrive before the last GOAWAY, which names the last one`()
+    func `at a shutdown, HTTP/2 streams that arrive before the last GOAWAY are answered, and it names the last stream`()
         async throws
     {
         try await ListenerFixture.run { portal in

@@ -62,13 +62,13 @@ import Vocabulary
                 "http://127.0.0.1:\(portal.port)/",
             ])
             #expect(page.contains("https://") && page.hasSuffix("\n400"), "\(page)")
-            let both = try await portal.python(
+            let responseCount = try await portal.python(
                 """
                 s = tcp()
                 s.sendall(b"GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" * 2)
                 print(rest(s).count(b"HTTP/1.1 400"))
                 """)
-            #expect(both == "1\n")
+            #expect(responseCount == "1\n")
         }
     }
 

@@ -135,7 +135,7 @@ import Vocabulary
         for (count, hasChart) in [(0, false), (1, true)] {
             let weeks = (0..<13).map { PageWeek(begin: Sample.time(day: $0 * 7), count: count) }
             let page = FleetPage(
-                counts: .init(merchants: 1, activeKeyPairs: 0, merchantsBelowTarget: 0, endedCertificates: 0),
+                counts: .init(merchants: 1, activeKeyPairs: 0, merchantsBelowTarget: 0, expiredCertificates: 0),
                 findings: [], weeks: weeks, rollsByState: [:], rollsByParty: [:], belowTarget: [])
             let html = render(PageSample(name: "", page: page, visitor: .signedOut))
             #expect(html.contains("<svg class=\"weeks\"") == hasChart)

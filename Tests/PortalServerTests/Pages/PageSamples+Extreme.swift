@@ -24,7 +24,7 @@ extension PageSamples {
             (
                 "fleet",
                 FleetPage(
-                    counts: .init(merchants: 0, activeKeyPairs: 0, merchantsBelowTarget: 0, endedCertificates: 0),
+                    counts: .init(merchants: 0, activeKeyPairs: 0, merchantsBelowTarget: 0, expiredCertificates: 0),
                     findings: [], weeks: [], rollsByState: [:], rollsByParty: [:], belowTarget: [])
             ),
             ("merchant", FleetMerchantPage(Sample.merchant(name: nil), activeKeyPairs: 0, records)),
@@ -83,7 +83,7 @@ extension PageSamples {
                 "fleet",
                 FleetPage(
                     counts: .init(
-                        merchants: .max, activeKeyPairs: .max, merchantsBelowTarget: .max, endedCertificates: .max),
+                        merchants: .max, activeKeyPairs: .max, merchantsBelowTarget: .max, expiredCertificates: .max),
                     findings: [finding], weeks: [PageWeek(begin: Sample.now, count: .max)],
                     rollsByState: [.started: .max], rollsByParty: [.time: .max], belowTarget: [])
             ),

@@ -23,7 +23,7 @@ extension PageSamples {
         ]
         let weeks = (0..<13).map { PageWeek(begin: Sample.time(day: $0 * 7), count: $0 * $0 * 1000) }
         let page = FleetPage(
-            counts: .init(merchants: 12_408, activeKeyPairs: 24_700, merchantsBelowTarget: 17, endedCertificates: 1),
+            counts: .init(merchants: 12_408, activeKeyPairs: 24_700, merchantsBelowTarget: 17, expiredCertificates: 1),
             findings: findings, weeks: weeks, rollsByState: [.started: 210, .quiet: 8, .finished: 900],
             rollsByParty: [.merchant: 210, .time: 8], belowTarget: below)
         return [PageSample(name: "fleet", page: page, visitor: operators)]

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `a notice is shown for the state that it is about, and not after the next change`() async throws {
+    @Test func `a notice is shown until the state that it describes changes`() async throws {
         try await ServerFixture.run { portal in
             let cookie = try await portal.signInMerchant()
             let page = try await portal.curl("/", headers: [cookie])

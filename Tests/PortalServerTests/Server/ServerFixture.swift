@@ -140,8 +140,8 @@ struct ServerFixture: Sendable {
 
     private static let documented = Result { try DocumentedResponses(of: "portal") }
 
-    /// Sends a `GET`, unless an argument says otherwise. If there are no arguments, fails the test unless the contract
-    /// lists the response.
+    /// Sends a `GET`, unless an argument of curl sets another method. Without arguments, the test fails if the contract
+    /// does not list the response.
     ///
     /// - Parameter headers: such as `Cookie: …`.
     func curl(_ path: String, headers: [String] = [], _ arguments: [String] = []) async throws -> Reply {

@@ -118,7 +118,7 @@ import Vocabulary
                 let reply = try await portal.curl("/tokenapi/\(secret)/notification/merchantToken/\(Self.event)", [])
                 #expect(reply.status == "200" && reply.body.isEmpty, "\(reply)")
             }
-            // For a path without a secret, neither the settings nor a platform integrator determines the merchant.
+            // Without a secret, the setting or the only platform integrator names the merchant. Here there is neither.
             #expect(try await portal.curl(Self.path).status == "200")
             #expect(try await Self.waiting(portal) == 0)
             let reply = try await portal.curl("/tokenapi/\(created.secret)/notification/merchantToken/\(Self.event)")
@@ -127,7 +127,9 @@ import Vocabulary
         }
     }
 
-    @Test func `the prefix is a setting, and a path with another one gets the page for an unknown path`() async throws {
+    @Test func `the prefix is a setting, and a path with another prefix gets the page for an unknown path`()
+        async throws
+    {
         let prefix = try #require(TokenNotificationPrefix(text: "/apple/hooks"))
         try await ServerFixture.run(
             notifications: TokenNotificationPolicy(prefix: prefix), merchantTokens: Self.policy
@@ -149,7 +151,7 @@ import Vocabulary
         #expect(TokenNotificationPrefix(text: text) == nil)
     }
 
-    @Test func `each address has its own rate of notifications, which other requests do not use`() async throws {
+    @Test func `each address has its own rate limit for notifications, and other requests do not count`() async throws {
         var notifications = TokenNotificationPolicy()
         // A sixth of the rate may arrive at once: 2.
         notifications.perMinute = 12
@@ -171,7 +173,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the rate of other requests does not delay notifications`() async throws {
+    @Test func `the rate limit of other requests does not apply to notifications`() async throws {
         var rates = RequestRates.Limits()
         rates.address = RequestRates.Rate(perMinute: 1, burst: 1)
         try await ServerFixture.run(rates: rates, merchantTokens: Self.policy) { portal in
@@ -223,7 +225,7 @@ import Vocabulary
             #expect(try await portal.curl("\(Self.path)-1").status == "200")
             let head = try await Self.head(portal, "\(Self.path)-2")
             #expect(head[0].contains(" 503") && head.contains { $0.hasPrefix("retry-after:") }, "\(head)")
-            // A repeat does not wait a second time, so the limit does not apply.
+            // The repeated notification is waiting already, so the limit does not apply to it.
             #expect(try await portal.curl("\(Self.path)-1").status == "200")
             #expect(try await Self.waiting(portal) == 1)
         }

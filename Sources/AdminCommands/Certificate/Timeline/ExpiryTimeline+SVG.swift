@@ -7,7 +7,7 @@ extension ExpiryTimeline {
     private static let left = 280.0
     private static let top = 40.0
     private static let rowHeight = 26.0
-    private static let barHeight = 220.0
+    private static let barChartHeight = 220.0
 
     private static let style = """
         text { font: 13px system-ui, sans-serif; fill: #1d1d1f; }
@@ -31,7 +31,7 @@ extension ExpiryTimeline {
     package var svg: String {
         let rows = self.rows
         let showsRows = rows.count <= Self.maximumRows
-        let chartHeight = showsRows ? Double(max(rows.count, 1)) * Self.rowHeight : Self.barHeight
+        let chartHeight = showsRows ? Double(max(rows.count, 1)) * Self.rowHeight : Self.barChartHeight
         let bottom = Self.top + chartHeight
         let content =
             showsRows
@@ -71,11 +71,11 @@ extension ExpiryTimeline {
         }.joined()
     }
 
-    /// The merchant's name, a line, and a mark for each expiry. The name is not escaped, because merchant identifiers
-    /// contain no character that has a meaning in XML.
+    /// The merchant's identifier, a line, and a mark for each expiry. The identifier is not escaped, because it contains
+    /// no character that has a meaning in XML.
     private func row(_ row: Row, y: Double) -> String {
-        let name = row.merchant.rawValue
-        let shown = name.count <= 36 ? name : "…" + name.suffix(35)
+        let identifier = row.merchant.rawValue
+        let shown = identifier.count <= 36 ? identifier : "…" + identifier.suffix(35)
         let label = """
             <text x="\(Self.text(Self.left - 16))" y="\(Self.text(y + 4))" text-anchor="end">\(shown)</text>
             <line class="grid" x1="\(Self.text(Self.left))" x2="\(Self.text(Self.width - 20))" y1="\(Self.text(y))" \
@@ -113,7 +113,7 @@ extension ExpiryTimeline {
         guard total > 0 else { return "" }
         let largest = months.map { count(in: $0) }.max() ?? total
         // Leaves 20 units for the number above the bar.
-        let height = max(2, Double(total) / Double(largest) * (Self.barHeight - 20))
+        let height = max(2, Double(total) / Double(largest) * (Self.barChartHeight - 20))
         let x = self.x(ofMonth: month, share: 0.1)
         return """
             <rect class="current" x="\(Self.text(x))" y="\(Self.text(bottom - height))" \

@@ -1,7 +1,7 @@
 package import Vocabulary
 package import WireAPI
 
-/// The certificates of active key pairs that expire in the next months.
+/// The active key pairs whose last certificate has expired, or expires in the next months.
 package struct ExpiryTimeline: Sendable {
     /// The expiry of a key pair: the time at which its last certificate expires.
     package struct Ending: Sendable {

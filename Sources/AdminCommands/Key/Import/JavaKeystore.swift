@@ -56,14 +56,14 @@ struct JavaKeystore {
         }
         defer { try? FileManager.default.removeItem(at: directory) }
         let file = directory.appending(path: "entry.p12").path
-        let target = UUID().uuidString
+        let newPassphrase = UUID().uuidString
         _ = try Self.keytool(
             [
                 "-importkeystore", "-noprompt", "-srckeystore", path, "-srcalias", alias, "-srcstorepass:env",
                 Self.sourceVariable, "-srckeypass:env", Self.sourceVariable, "-destkeystore", file, "-deststoretype",
                 "PKCS12", "-deststorepass:env", Self.targetVariable, "-destkeypass:env", Self.targetVariable,
-            ], [Self.sourceVariable: passphrase, Self.targetVariable: target])
-        return Entry(alias: alias, pkcs12: try InputFile(file).read(), passphrase: target)
+            ], [Self.sourceVariable: passphrase, Self.targetVariable: newPassphrase])
+        return Entry(alias: alias, pkcs12: try InputFile(file).read(), passphrase: newPassphrase)
     }
 
     /// The environment variables with the passphrases. Other users can see a command line, but not the environment.

@@ -9,12 +9,12 @@ struct KeyFiles {
     struct Item: BulkItem {
         let name: String
         let content: String
-        /// nil if the file could not be read.
+        /// nil if there is a ``failure``.
         var privateKey: Data?
         /// The certificate's file; nil if the private key's file contains the certificate.
         var certificate: Data?
         var passphrase: String?
-        /// Why the file could not be read; nil if it was read.
+        /// Why this program could not read the private key or its certificate; nil if it read both.
         var failure: CommandFailure?
 
         var place: String? { nil }
@@ -62,7 +62,7 @@ struct KeyFiles {
 
     /// The items of one file: none for a PEM file without a private key, such as a certificate, and one for each
     /// private key of a Java keystore. A PKCS#12 file is one item, because only the daemon opens it. A file that can't
-    /// be read is an item with a failure.
+    /// be read, or a PEM key without its certificate, is an item with a failure.
     func items(ofFile name: String, passphrase: String?) -> [Item] {
         do throws(CommandFailure) {
             let isKeystore = JavaKeystore.suffixes.contains { name.lowercased().hasSuffix($0) }

@@ -25,7 +25,7 @@ struct DomainsContent {
 
     /// The outcome of a form, except for ``formProblem``.
     let alert: AlertContent?
-    /// Why the check or the registration was refused, beside its form.
+    /// Why the check or the registration was refused. The page shows this beside the form.
     let formProblem: AlertContent?
     let filePath: String?
     let check: DomainCheckContent?

@@ -10,7 +10,7 @@ struct HomeContent {
 
     let heading: String
     let merchant: String
-    /// The outcome of a form. nil for a refused upload, whose problem is shown beside its form.
+    /// The outcome of a form; nil if there is none, or for a refused upload, whose problem is shown beside its form.
     let alert: AlertContent?
     let liveURL: String
     let liveTag: String

@@ -54,7 +54,7 @@ struct FleetMerchantContent {
         let reason: String?
     }
 
-    /// Apple allows 99 domains for a registration, but its record may have more.
+    /// Apple allows 99 domains for a registration, but Apple's record may have more.
     private static let maximumDomains = 200
 
     let heading: String

@@ -2,7 +2,7 @@ package import MerchantCore
 package import MerchantOperations
 import Vocabulary
 
-/// The fleet at a glance, for operators.
+/// The overview of the fleet, which is all merchants, for operators.
 package struct FleetPage: HTMLPage {
     /// The numbers at the top of the page.
     package struct Counts: Hashable, Sendable {
@@ -10,13 +10,13 @@ package struct FleetPage: HTMLPage {
         package let activeKeyPairs: Int
         package let merchantsBelowTarget: Int
         /// Certificates of active key pairs that have expired.
-        package let endedCertificates: Int
+        package let expiredCertificates: Int
 
-        package init(merchants: Int, activeKeyPairs: Int, merchantsBelowTarget: Int, endedCertificates: Int) {
+        package init(merchants: Int, activeKeyPairs: Int, merchantsBelowTarget: Int, expiredCertificates: Int) {
             self.merchants = merchants
             self.activeKeyPairs = activeKeyPairs
             self.merchantsBelowTarget = merchantsBelowTarget
-            self.endedCertificates = endedCertificates
+            self.expiredCertificates = expiredCertificates
         }
     }
 
@@ -58,7 +58,7 @@ package struct FleetPage: HTMLPage {
         return FleetContent(
             tiles: FleetContent.tiles(counts, openRolls: openRolls, text), hasFindings: !findings.isEmpty,
             findings: findings.map { FleetContent.Finding($0, text) },
-            ended: counts.endedCertificates > 0 ? text.counted(.fleetWeeksEnded, counts.endedCertificates) : nil,
+            ended: counts.expiredCertificates > 0 ? text.counted(.fleetWeeksEnded, counts.expiredCertificates) : nil,
             weeks: WeekChartContent(weeks, text),
             weeksNone: text.filled(
                 .fleetWeeksNone, ["count": text.number(WeekChartContent.maximumWeeks)]),

@@ -2,8 +2,8 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// Texts of the same kind, such as the names of states. The raw value is the name of the group in `texts.json`. Each
-/// member is the rest of a text's path.
+/// Texts of the same kind, such as the names of states. The raw value is the name of the group in `texts.json`, and
+/// each of the ``members`` is the rest of a text's path.
 enum TextFamily: String, CaseIterable {
     case month
     case party, opsParty

@@ -1,4 +1,5 @@
-/// The texts that the program uses by name, without a family. The raw value is the path of the text in `texts.json`.
+/// The texts that the program uses by name and that belong to no ``TextFamily``. The raw value is the path of the text
+/// in `texts.json`.
 enum TextKey: String, CaseIterable {
     case siteName = "site.name"
     case siteOperatorsName = "site.operatorsName"

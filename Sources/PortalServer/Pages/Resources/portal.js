@@ -1,5 +1,5 @@
-// Adds comfort to pages that work without it: copy buttons, drag and drop, and the state of the onboarding without a
-// reload. All texts come from attributes of the page.
+// Makes pages, which also work without this script, easier to use: copy buttons, drag and drop, and the state of the
+// onboarding without a reload. All texts come from attributes of the page.
 "use strict";
 
 (() => {

@@ -77,7 +77,7 @@ class Site:
             raise Failed(f"the sandbox's gateway did not start: {self.gateway_url}")
 
     def start_shop(self):
-        """Starts the web site of the domains that the forms register: the page registers a domain only if its check
+        """Starts the web site of the domains that the forms register. The portal registers a domain only if its check
         passes."""
         with open(self.path("association"), "w") as file:
             file.write("association")
@@ -204,7 +204,7 @@ UNCOMPARED_TABLES = {"audit", "idempotency_keys"}
 UNCOMPARED_COLUMNS = {("accesses", "last_used_at"), ("portal_sessions", "last_seen_at"), ("key_watches", "due_at")}
 # The row counters of the tables above, and the daemon's confirmed time.
 UNCOMPARED_ROWS = {("sqlite_sequence", "audit"), ("sqlite_sequence", "idempotency_keys"),
-                   ("daemon_facts", "confirmedTime")}
+                   ("daemon_values", "confirmedTime")}
 
 
 def changed_tables(before, after):

@@ -36,7 +36,7 @@ class World:
         self.missing_key = base64.b64encode(hashlib.sha256(b"no such key").digest()).decode()
         self.missing_roll = 987_654_321
         self.open_invitation = self.invitation()["invitationId"]
-        # Its path contains a digest of the file.
+        # The path of an asset, which contains a digest of the file.
         self.asset = re.search(r'href="(/assets/[^"]+)"', self.client.send("GET", "/").text)[1]
         # The details of the refusals of invalid credentials.
         self.unauthorized = set()

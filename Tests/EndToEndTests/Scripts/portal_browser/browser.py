@@ -39,7 +39,7 @@ OVERLAPS = """
     }
     return found;
     """
-# Headings beside a number whose lines begin at different positions.
+# Headings that follow a number, and whose lines begin at different horizontal positions.
 INDENTS = """
     return [...document.querySelectorAll(".numbered, .stages > li > h3")].filter(heading => {
         const range = document.createRange();
@@ -62,7 +62,7 @@ class Browser:
         self.presses = 0
         chrome = webdriver.ChromeOptions()
         chrome.binary_location = shutil.which("chromium")
-        # Accepts the portal's certificate and no other that the system does not trust.
+        # Of the certificates that the system does not trust, accepts only the portal's.
         certificate = x509.load_pem_x509_certificate(pathlib.Path(options.site).read_bytes())
         digest = hashes.Hash(hashes.SHA256())
         digest.update(certificate.public_key().public_bytes(
@@ -107,7 +107,7 @@ class Browser:
             time.sleep(0.02)
 
     def find(self, selector):
-        """The first element, which the page's script may still be loading."""
+        """Waits for an element, which the page's script may still be loading, and returns the first."""
         self.wait(lambda: self.driver.find_elements(By.CSS_SELECTOR, selector), lambda: f"no {selector}")
         return self.driver.find_element(By.CSS_SELECTOR, selector)
 
@@ -222,7 +222,7 @@ class Browser:
     # Checking the page
 
     def check(self, name, expected_status):
-        """Returns the title of the notice that the page shows; without a notice, that of the page."""
+        """Notes the problems of the page. Returns the title of its notice, or without a notice its own title."""
         self.wait(self.is_loaded, lambda: f"the page {name}")
         status = self.driver.execute_script("return performance.getEntriesByType('navigation')[0].responseStatus")
         has_script = "js" in (self.document().get_attribute("class") or "").split()
@@ -248,7 +248,7 @@ class Browser:
         return notices[0]
 
     def note_console(self, name, expected_status):
-        """Notes what the console shows, such as a violation of the Content-Security-Policy."""
+        """Notes unexpected messages of the console, such as a violation of the Content-Security-Policy."""
         for entry in self.driver.get_log("browser"):
             # Chromium reports each page whose status is not 200.
             is_expected = (expected_status >= 400 and entry["source"] == "network"

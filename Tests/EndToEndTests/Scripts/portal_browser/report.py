@@ -27,7 +27,7 @@ class Report:
     accessibility: list = dataclasses.field(default_factory=list)
     # Labels of charts that overlap each other, a bar or a line.
     overlaps: list = dataclasses.field(default_factory=list)
-    # Headings with a number whose further lines do not begin below the first one.
+    # Headings that follow a number, and whose lines begin at different horizontal positions.
     indents: list = dataclasses.field(default_factory=list)
     # Pages wider than the window.
     overflow: list = dataclasses.field(default_factory=list)

@@ -82,7 +82,7 @@ final class Installation: Sendable {
 
     /// Stops the daemon, by default as a service manager does.
     ///
-    /// - Returns: its exit status, or the number of the signal that ended it; -1 if none ran.
+    /// - Returns: its exit status, or the number of the signal that ended it; -1 if no daemon ran.
     @discardableResult
     func stop(_ signal: CInt = SIGTERM) -> Int32 {
         guard let process = daemon.value else { return -1 }

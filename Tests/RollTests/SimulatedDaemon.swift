@@ -8,7 +8,7 @@ import Vocabulary
 
 /// A daemon's scheduled work over the real stores, with clocks that the test moves. The daemon can be stopped and
 /// started again.
-final class ClockStage {
+final class SimulatedDaemon {
     static let caller = Caller(uid: 1, gid: 1, pid: 1, program: "test")
     static let request = Request(caller: caller, requestId: "test")
 
@@ -82,8 +82,8 @@ final class ClockStage {
 
 // MARK: - Work to schedule
 
-extension ClockStage {
-    /// A merchant with a current key.
+extension SimulatedDaemon {
+    /// Adds a merchant with a current key, and returns this key.
     func onboard(_ merchant: MerchantIdentifier) async throws -> PublicKeyHash {
         _ = try await operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: Self.request)
@@ -106,7 +106,7 @@ extension ClockStage {
             for: merchant, for: Self.request)
     }
 
-    /// A key that is revoked and waits for its destruction.
+    /// Revokes a new key and schedules its destruction, and returns this key.
     func scheduleDestruction(of merchant: MerchantIdentifier, after wait: Duration) async throws -> PublicKeyHash {
         let hash = try await generate(merchant)
         _ = try await operations.transitions.revoke(hash, reason: "spare", dryRun: false, for: Self.request)
@@ -114,8 +114,8 @@ extension ClockStage {
         return hash
     }
 
-    /// A roll whose new key is in use, so that only time is missing.
-    func rollThatWaits(_ merchant: MerchantIdentifier) async throws -> PublicKeyHash {
+    /// Starts a roll whose new key is in use, so that it waits only for time, and returns the old key.
+    func startRollWaitingForQuiet(_ merchant: MerchantIdentifier) async throws -> PublicKeyHash {
         let old = try await onboard(merchant)
         clock.advance(by: .seconds(1))
         let roll = try await operations.rolls.startRoll(of: merchant, algorithm: nil, for: Self.request).view.roll
@@ -150,10 +150,10 @@ extension ClockStage {
 
     // MARK: Payment tokens
 
-    /// Presents a token that Apple signed at `signedAt`. Claims it, as the daemon does, if that is within five minutes
-    /// of the clock.
+    /// Presents a token that Apple signed at `signedAt`. As in the daemon, the token is claimed only if this time is
+    /// within five minutes of the clock.
     ///
-    /// - Returns: whether it was accepted as a new payment.
+    /// - Returns: whether the token was accepted as a new payment.
     func present(_ payment: Int, signedAt: Timestamp) async throws -> Bool {
         let now = clock.now
         guard (signedAt.adding(.seconds(-300))...signedAt.adding(.seconds(300))).contains(now),

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Synchronization
 
 /// Forwards connections to a PostgreSQL server, and can cut one of them during a commit, or stop answering.
-final class CommitCutter: Sendable {
+final class FaultyProxy: Sendable {
     enum Cut: Sendable {
         /// The server never gets the statement COMMIT.
         case beforeCommit
@@ -43,7 +43,8 @@ final class CommitCutter: Sendable {
         closeIgnored()
     }
 
-    /// Cuts the next connection that commits. If `permanently`, also refuses all connections after that.
+    /// Cuts the next connection that commits. If `permanently`, also refuses all later connections,
+    /// until ``acceptConnections()``.
     func cutNextCommit(_ kind: Cut, permanently: Bool = false) {
         cut.withLock { $0 = kind }
         refusesAfterCut.store(permanently, ordering: .sequentiallyConsistent)
@@ -124,7 +125,7 @@ private struct CommitDetector {
     }
 }
 
-/// A connection through the ``CommitCutter``. Its descriptors are closed with the last reference.
+/// A connection through the ``FaultyProxy``. Its descriptors are closed with the last reference.
 private final class Forwarded: Sendable {
     private let client: Int32
     private let upstream: Int32

@@ -3,7 +3,7 @@ import MerchantTestSupport
 import Testing
 
 /// A file system in memory, small enough to be filled. It is unmounted when this value is released.
-struct SmallDisk: ~Copyable {
+struct SmallFileSystem: ~Copyable {
     static let isPossible = geteuid() == 0 && ChildProcess.succeeds("mountpoint", "-q", "/proc")
 
     let path: String
@@ -16,7 +16,7 @@ struct SmallDisk: ~Copyable {
         try #require(mounted.status == 0, "\(mounted.error)")
     }
 
-    /// Leaves no space for a single page.
+    /// Fills the file system, so that not a single page is free.
     func fill() throws {
         let filled = try Installation.run([
             "dd", "if=/dev/zero", "of=\(path)/filler", "bs=4k", "oflag=append", "conv=notrunc",

@@ -19,7 +19,7 @@ import Vocabulary
 import WireAPI
 
 /// A decryptor socket in its own directory, with a store and a custodian in memory.
-final class Stage: Sendable {
+final class DecryptorTestServer: Sendable {
     static let merchant = identifier("merchant.com.example.shop")
     static let otherMerchant = identifier("merchant.com.example.other")
     /// As large as the real document.
@@ -86,7 +86,7 @@ final class Stage: Sendable {
     ///
     /// - Parameter socket: nil for a socket that the server creates.
     func serve(
-        limits: Limits = Limits(), policy: CallerPolicy = Stage.policy(), socket: SocketSource? = nil,
+        limits: Limits = Limits(), policy: CallerPolicy = DecryptorTestServer.policy(), socket: SocketSource? = nil,
         _ body: (ServiceGroup) async throws -> Void
     ) async throws {
         try await serve(limits: limits, policy: CurrentValue(policy), socket: socket, body)
@@ -147,7 +147,7 @@ final class Stage: Sendable {
     @discardableResult
     func addKey(
         _ state: KeyState = .current, purpose: KeyPurpose = .paymentProcessing,
-        algorithm: KeyAlgorithm = .ecV1, of merchant: MerchantIdentifier = Stage.merchant,
+        algorithm: KeyAlgorithm = .ecV1, of merchant: MerchantIdentifier = DecryptorTestServer.merchant,
         key: P256.KeyAgreement.PrivateKey = .init()
     ) -> PublicKeyHash {
         let hash = custodian.add(key, of: merchant)
@@ -160,7 +160,7 @@ final class Stage: Sendable {
         return hash
     }
 
-    /// As long as a real one.
+    /// Returns a certificate whose bytes are as many as those of a real one, but arbitrary.
     ///
     /// - Parameter validity: for how long the certificate is valid; a year by default.
     func certificate(
@@ -180,9 +180,9 @@ struct MintedToken {
 
     var paymentData: String
 
-    /// - Parameter payment: distinguishes the transactionId.
+    /// - Parameter payment: the value of each byte of the transactionId.
     init(
-        to key: P256.KeyAgreement.PublicKey, of merchant: MerchantIdentifier = Stage.merchant,
+        to key: P256.KeyAgreement.PublicKey, of merchant: MerchantIdentifier = DecryptorTestServer.merchant,
         plaintext: String = Self.plaintext, applicationData: String? = nil, payment: UInt8 = 0xab,
         signedAt: Timestamp? = nil
     ) throws {
@@ -199,7 +199,7 @@ struct MintedToken {
         let application = applicationHash.map { #","applicationData":"\#(Hex.encode($0))""# }
         let signature =
             try signedAt.map {
-                try Stage.apple.signature(
+                try DecryptorTestServer.apple.signature(
                     over: Array(ephemeralKey) + Array(data) + transactionId + (applicationHash ?? []),
                     algorithm: .ecV1, signingTime: $0)
             } ?? [UInt8](repeating: 7, count: 80)
