@@ -82,7 +82,7 @@ extension AdminClient {
     package func keys(
         in state: KeyState, cursor: String?
     ) async throws(ClientError) -> Response<Page<KeyDocument>> {
-        var query = [("state", state.rawValue), ("limit", String(Page<KeyDocument>.largestLimit))]
+        var query = [("state", state.rawValue), ("limit", String(Self.keysPerPage))]
         if let cursor { query.append(("cursor", cursor)) }
         return try await httpClient.fetch(SocketCall(path: Paths.keys, query: query))
     }

@@ -53,6 +53,24 @@ package final class SQLiteStore: MerchantRepository, Sendable {
             observers: observers)
     }
 
+    /// Begins to open all reading connections, so that decryptors are still served if the database's files are moved or
+    /// removed later. Other reads may wait until all connections are open, for 5 seconds at most.
+    ///
+    /// Call ``wait(for:)`` before ``close()``. Otherwise closing could take these 5 seconds: it lets no further read
+    /// begin, and the reads of the opening wait for each other.
+    package func openReaders() -> ReaderOpening { ReaderOpening(pool) }
+
+    /// Blocks the calling thread until the opening has ended.
+    ///
+    /// - Throws: ``MerchantError`` if a connection could not be opened. If the storage failed, the store refuses all
+    ///   further writes.
+    package func wait(for opening: ReaderOpening) throws {
+        do { try opening.wait() } catch {
+            _ = queue.translatedAndRecorded(error)
+            throw SQLiteErrors.translated(error, at: path)
+        }
+    }
+
     /// Whether writes succeed, and if not, why.
     package var health: StoreHealth { queue.health }
 

@@ -40,6 +40,7 @@ import Vocabulary
         isReplaced: Bool
     ) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
+        try temporary.store.wait(for: temporary.store.openReaders())
         try moveAway(isReplaced: isReplaced)
         requireStopped(await refusal { try await temporary.onboard(Sample.merchant(2), seed: 2) })
         #expect(try temporary.store.readNow { try $0.merchant(Sample.merchant(1)) } != nil)
@@ -71,7 +72,11 @@ import Vocabulary
     ) async throws {
         try await temporary.onboard(Sample.merchant(1), seed: 1)
         let store = temporary.store
-        if isErased { try await store.eraseCopiesOfDestroyedSecrets() }
+        if isErased {
+            try await store.eraseCopiesOfDestroyedSecrets()
+        } else {
+            try store.wait(for: store.openReaders())
+        }
         for suffix in ["", "-wal"] { try FileManager.default.removeItem(atPath: temporary.path + suffix) }
         let found = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<32 {

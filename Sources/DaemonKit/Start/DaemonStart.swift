@@ -63,6 +63,7 @@ struct DaemonStart {
                 observation: observation,
                 lock: lock,
                 caller: parts.caller, activeFindings: parts.activeFindings, logger: logger)
+            try backend.finishOpening()
             // Decides again, because only the open database shows whether audit records are missing.
             try await startRecord.decideAndWrite(acceptsOlderDatabase: acceptsOlderDatabase)
             try backend.willServe()

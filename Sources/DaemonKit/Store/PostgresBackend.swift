@@ -96,6 +96,8 @@ struct PostgresBackend: StoreBackend {
         backupServices(parts, leftover: leftoverDraft, drafts)
     }
 
+    func finishOpening() {}
+
     func willServe() throws { try lock.markServing(masterKeyFrom: settings.masterKey.current) }
 
     func abandon() { claims.close() }

@@ -10,6 +10,8 @@ struct SQLiteBackend: StoreBackend {
     let store: SQLiteStore
     let claims: ClaimsFile
     let backups: any BackupManaging
+    /// Opens the store's reading connections while the start continues.
+    private let readers: ReaderOpening
     /// The file of a backup that an earlier run did not finish; nil if there is none.
     private let leftoverDraft: String?
     private let drafts: BackupDrafts
@@ -22,6 +24,8 @@ struct SQLiteBackend: StoreBackend {
         self.lock = lock
         drafts = BackupDrafts(store)
         leftoverDraft = drafts.leftover()
+        // After the read for `leftoverDraft`, which would have to wait.
+        readers = store.openReaders()
         claims = ClaimsFile(path: settings.claimsPath, clock: clock, lock: lock)
         backups = BackupService(source: store, drafts: drafts, masterKey: settings.masterKey, clock: clock)
     }
@@ -69,11 +73,16 @@ struct SQLiteBackend: StoreBackend {
 // MARK: - The lock file, which records the state of the files for the next start
 
 extension SQLiteBackend {
+    func finishOpening() throws { try store.wait(for: readers) }
+
     func willServe() throws {
         try lock.markOpen(masterKeyFrom: settings.masterKey.current, claims: claims.store)
     }
 
-    func abandon() { try? closeClaims() }
+    func abandon() {
+        try? store.wait(for: readers)
+        try? closeClaims()
+    }
 
     func close() throws {
         try closeClaims()

@@ -29,6 +29,9 @@ protocol StoreBackend: Sendable {
     /// The services that create backups.
     func backupServices(_ parts: DaemonParts) -> [any Service]
 
+    /// Waits until the parts of the store are open that are opened while the start continues. Call before
+    /// ``StartRecord`` writes to the store, so that a start that fails here changes nothing.
+    func finishOpening() throws
     /// Records in the lock file that the daemon uses the store. Call after ``StartRecord`` has decided that the daemon
     /// may serve, and before the servers accept requests.
     func willServe() throws

@@ -33,8 +33,6 @@ package struct OpenedDatabase: Sendable {
                 try Migrations.apply(migrations, to: db, kind: .merchants, at: clock.now)
             }
             openedFiles.recordWriteAheadLogIdentity()
-            // Opens the readers now, so that decryptors are still served if the files are moved or removed later.
-            try ReaderOpening.openNow(pool)
             return (openedFiles, pool)
         }
     }

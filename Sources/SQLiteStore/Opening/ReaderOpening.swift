@@ -2,7 +2,7 @@ import Dispatch
 import GRDB
 import Synchronization
 
-/// Opens all reading connections of a pool.
+/// Opens all reading connections of a pool, in the background.
 ///
 /// GRDB opens such a connection only when a read needs it. Opening fails if the database's file was moved or removed
 /// meanwhile. A connection that is already open continues to read the file.
@@ -10,7 +10,7 @@ import Synchronization
 /// GRDB opens a further connection only while all open ones are in use. So this type starts as many reads as there are
 /// connections, and a read ends only when all have begun. Another read may use a connection for a long time, so there
 /// is a time limit, after which some connections may not be open.
-struct ReaderOpening {
+package struct ReaderOpening: Sendable {
     /// The first error of any read.
     private final class FirstFailure: Sendable {
         private let error = Mutex<(any Error)?>(nil)
@@ -23,11 +23,12 @@ struct ReaderOpening {
     private let failure = FirstFailure()
     private let ended = DispatchGroup()
 
-    /// Opens the connections and blocks the calling thread meanwhile.
-    static func openNow(_ pool: DatabasePool) throws {
-        let opening = ReaderOpening(pool, limit: .seconds(5))
-        opening.ended.wait()
-        if let error = opening.failure.value { throw error }
+    /// Blocks the calling thread until the opening has ended.
+    ///
+    /// - Throws: the error of the first connection that could not be opened.
+    func wait() throws {
+        ended.wait()
+        if let error = failure.value { throw error }
     }
 
     /// Opens the connections. Ignores a failure, because GRDB tries again when a read needs the connection. Delays
@@ -39,8 +40,10 @@ struct ReaderOpening {
         }
     }
 
-    /// Starts the reads.
-    private init(_ pool: DatabasePool, limit: DispatchTimeInterval) {
+    /// Starts the reads, and does not wait for them.
+    ///
+    /// - Parameter limit: the time that each read waits for the others to begin.
+    init(_ pool: DatabasePool, limit: DispatchTimeInterval = .seconds(5)) {
         let begun = DispatchGroup()
         for _ in 0..<Connections.maximumReaders {
             begun.enter()
