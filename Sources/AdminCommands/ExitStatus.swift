@@ -26,7 +26,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.code = code
     }
 
-    /// The prefix of a message that does not come from the daemon.
+    /// The prefix of some messages that do not come from the daemon.
     static let programPrefix = "merchantkeyctl: "
 
     /// The message without the name of the program.

@@ -5,7 +5,7 @@ package struct ChildProgramFailure: Error, Hashable, Sendable {
     package enum Cause: Hashable, Sendable {
         /// The program could not be started; an error of posix_spawn(3) or pipe(2).
         case notStarted(errorNumber: Int32)
-        /// The program did not exit within the time limit, and was killed.
+        /// The program did not exit within the time limit, and was killed; also if poll(2) failed.
         case timedOut
         /// The program printed more than the permitted number of bytes, and was killed.
         case outputTooLong

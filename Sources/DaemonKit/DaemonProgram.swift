@@ -53,7 +53,7 @@ package enum DaemonProgram {
     }
 }
 
-/// The error that a subcommand throws after it has printed which checks failed.
+/// The error that a subcommand throws after it has printed which checks failed or gave a warning.
 struct ChecksFailed: Error {
     /// The exit status of the program.
     var status: Int32 = 1

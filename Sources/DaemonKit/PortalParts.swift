@@ -15,7 +15,7 @@ struct PortalParts {
     let address: PortalAddress
 
     /// - Returns: nil if the settings define no portal.
-    /// - Throws: ``SettingsError`` if the certificate or the private key cannot be used.
+    /// - Throws: ``SettingsError`` if one of the portal's TLS files cannot be used.
     init?(_ settings: Settings, clock: any WallClock, activeFindings: ActiveFindings, logger: Logger) throws {
         guard let portal = settings.portal else { return nil }
         self.settings = portal

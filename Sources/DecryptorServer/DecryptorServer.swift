@@ -16,10 +16,11 @@ package import WireAPI
 /// publicKeyHash, restores symmetric keys, and verifies and decrypts tokens. It also exports private keys, requests
 /// merchant sessions from Apple, and returns account numbers of merchant tokens.
 ///
-/// The socket's file has its final mode before a client can connect. The kernel identifies the caller of each
-/// connection, and the setting `callers` decides which permits the caller has. During a graceful shutdown, the server
-/// accepts no further connection and answers the requests that have arrived. The last response on each connection has
-/// the field `Connection: close`.
+/// If the server creates the socket, the socket's file has its final mode before a client can connect. The kernel
+/// identifies the caller of each connection, and the setting `callers` decides which permits the caller has. During a
+/// graceful shutdown, the server stops accepting connections, and answers the requests that have arrived, for at most
+/// ``Limits/drainTime``. Unless a part of a further request has arrived, the last response on each connection has the
+/// field `Connection: close`.
 package struct DecryptorServer: Service {
     private let socket: SocketSource
     private let operations: PaymentTokenOperations
@@ -47,7 +48,7 @@ package struct DecryptorServer: Service {
     ///   - openAPI: the bytes of the OpenAPI document, which `GET /v1/openapi.yaml` returns unchanged.
     ///   - responses: the cache of responses. The store must notify the cache of key changes.
     ///   - requests: the metrics of all servers, in which this server counts its requests.
-    ///   - accessLog: gets a line for each response.
+    ///   - accessLog: logs the final responses, if it is on.
     ///   - loopProbe: gets the event loops of the server while it serves.
     ///   - onListening: called as soon as clients can connect.
     package init(

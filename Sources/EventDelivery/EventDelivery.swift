@@ -5,8 +5,9 @@ import ServiceLifecycle
 
 /// Sends stored events as signed HTTPS requests to the webhooks that the settings define.
 ///
-/// A webhook gets each event at least once. The events of one merchant are sent one after another. The store records
-/// which events were delivered. A request that causes an event does not wait for the delivery.
+/// A webhook can get an event more than once. An event whose delivery fails for a day is parked. The events of one
+/// merchant are sent one after another. The store records which events were delivered. A request that causes an event
+/// does not wait for the delivery.
 package struct EventDelivery: Service {
     package struct Limits: Sendable {
         /// How many attempts to deliver to one webhook may run concurrently.

@@ -2,9 +2,10 @@ package import Logging
 
 /// Writes one log line for each response, if the setting `log.requests` is true.
 ///
-/// Lines of refused requests, and of callers that are not identified, are limited as in ``LimitedLog``. A line contains
-/// no text from the client except its `X-Request-Id`, which is validated. In particular, it contains the template of
-/// the path and not the path, because a path can contain a secret.
+/// Lines about a response with a status 4xx, and about callers that are not identified, are limited as in
+/// ``LimitedLog``. A line contains no text from the client except its `X-Request-Id` and the identifiers in its
+/// `traceparent`, which are validated. In particular, it contains the template of the path and not the path, because a
+/// path can contain a secret.
 ///
 /// A class, so that a copy of the log is one reference. A copy must be cheap, because every request uses the log.
 package final class AccessLog: Sendable {
@@ -12,7 +13,7 @@ package final class AccessLog: Sendable {
     package static let off = AccessLog(nil)
 
     private let logger: Logger?
-    /// For refused requests and unidentified callers: every client that can connect can cause such lines.
+    /// For responses with a status 4xx and unidentified callers: every client that can connect can cause such lines.
     private let limited: LimitedLog?
     private let readIsOn: @Sendable () -> Bool
 

@@ -3,8 +3,9 @@ package import NIOHTTP1
 
 /// Enforces HTTP's rules in front of a server that handles one request at a time.
 ///
-/// - A request that violates a rule gets a problem document, and the guard closes the connection.
-/// - The guard closes a connection if a request does not arrive, or a response is not read, within a time limit.
+/// - The guard refuses a request that violates a rule, and closes the connection.
+/// - The guard closes a connection if a request has begun but does not arrive completely, or if a response is not read,
+///   within a time limit.
 /// - The guard ignores offered upgrades.
 /// - After a ``DrainEvent``, the guard lets the requests that have arrived be answered, announces the end of the
 ///   connection in the last response, and closes the connection. See `RequestGuard+Drain.swift`.
@@ -23,12 +24,14 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
         package var bodyBytes: Int
         /// The time from the first bytes of a request to the end of its head. A slower request gets 408.
         package var headTime = TimeAmount.seconds(10)
-        /// The time from a request's head to the request's end. A slower request gets 408.
+        /// The time from a request's head to the request's end. A slower request gets 408, unless its response has
+        /// begun.
         package var requestTime = TimeAmount.seconds(10)
-        /// The time that a client has to read a response after the server has written the response's end. A client that
-        /// needs longer loses the connection.
+        /// The time from the response's end until the socket has taken all bytes of the response. A client that reads
+        /// too slowly for this loses the connection.
         package var responseTime = TimeAmount.seconds(20)
-        /// How long the client has to close the connection after the last response.
+        /// How long the client has to close the connection after the last response. During a shutdown, also how long a
+        /// head that has begun to arrive may take.
         package var lingerTime = TimeAmount.seconds(1)
         /// How long an idle connection waits for a further request after a shutdown has begun.
         package var idleGrace = DrainEvent.idleGrace
@@ -88,7 +91,8 @@ package final class RequestGuard: ChannelDuplexHandler, RemovableChannelHandler 
     ///     connection during a shutdown. On a Unix socket, it must also make the client's further writes fail, so that
     ///     no request is lost. TCP has no such operation: a request that arrives after the call is lost.
     ///   - makeRefusal: returns the response to a request with a fault.
-    ///   - onResponseSent: called after a response was completely written to the socket, and when the connection ends.
+    ///   - onResponseSent: called after a response was completely written to the socket or its write failed, and when
+    ///     the connection ends. Not called for a refusal.
     package init(
         _ limits: Limits, hasUnreadBytes: @escaping @Sendable (any Channel) -> Bool,
         makeRefusal: @escaping MakeRefusal, onResponseSent: @escaping @Sendable () -> Void

@@ -1,4 +1,5 @@
-/// The identifier of one request. The log lines, the audit record and the response of the request contain it.
+/// Generates identifiers of requests. Log lines, audit records and error responses about a request contain its
+/// identifier. A trace's span has an identifier of the same form.
 package enum RequestId {
     /// Returns 16 random hexadecimal digits.
     package static func make() -> String {

@@ -23,8 +23,8 @@ package struct RequestTarget: Sendable {
         return previous != nil && (previous != UInt8(ascii: "/") || path.utf8.count == 1)
     }
 
-    /// Removes the scheme and the authority from a target in absolute form. RFC 9112 section 3.2.2 requires a server to
-    /// accept that form.
+    /// Removes the scheme (`http` or `https`) and the authority from a target in absolute form, and returns any other
+    /// target unchanged. RFC 9112 section 3.2.2 requires a server to accept the absolute form.
     package static func originForm(_ target: String) -> String {
         // A scheme may be in upper case: RFC 3986 section 3.1.
         let begin = target.prefix(8).lowercased()

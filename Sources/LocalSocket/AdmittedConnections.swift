@@ -29,14 +29,14 @@ struct AdmittedConnections: Sendable {
 
     mutating func remove(_ id: ObjectIdentifier) -> Connection? { connections.removeValue(forKey: id) }
 
-    /// Removes one of the connections that wait for their clients. Chooses the holders that have the most connections,
-    /// and among their waiting connections the one that has waited longest. So a holder with few connections keeps
-    /// them.
+    /// Removes one of the connections that wait for their clients. Among the holders with waiting connections, chooses
+    /// those that have the most open connections, and among their waiting connections the one that has waited longest.
+    /// So a holder with few connections usually keeps them.
     ///
     /// - Parameters:
     ///   - holder: removes only a connection of this holder; nil for a connection of any holder.
     ///   - held: returns how many connections a holder has.
-    /// - Returns: nil if no connection waits.
+    /// - Returns: nil if no such connection waits.
     mutating func removeLongestWaiting(
         of holder: UserQuotas.Holder?, held: (UserQuotas.Holder) -> Int
     ) -> Connection? {

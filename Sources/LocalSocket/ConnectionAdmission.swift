@@ -32,7 +32,8 @@ package final class ConnectionAdmission: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter waitingGiveWay: whether a new connection above a limit replaces a connection that waits for its
-    ///   client (``setWaitsForClient(_:_:)``). If this is false, or if no connection waits, the new one is refused.
+    ///   client (``setWaitsForClient(_:_:)``). If this is false, or if no connection that counts toward the limit
+    ///   waits, the new one is refused.
     package init(_ limits: UserQuotas.Limits, waitingGiveWay: Bool = false) {
         self.waitingGiveWay = waitingGiveWay
         state = Mutex(State(quotas: UserQuotas(limits)))
@@ -100,7 +101,7 @@ package final class ConnectionAdmission: Sendable {
 extension ConnectionAdmission.State {
     /// If a limit is reached, removes a connection that waits for its client.
     ///
-    /// - Returns: the removed connection, which the caller must close; nil if there is none.
+    /// - Returns: the removed connection, which the caller must close; nil if none was removed.
     fileprivate mutating func makeRoom(for holder: UserQuotas.Holder) -> (any Channel)? {
         let before = quotas
         let isOwnShareUsed = !before.hasShare(for: holder)

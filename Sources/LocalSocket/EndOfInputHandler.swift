@@ -6,7 +6,7 @@ package import NIOCore
 /// When a client closes its side of a connection, NIO reads at once everything that the client has sent before, even if
 /// a handler has suspended reading. This can be as much as the socket's buffer holds: thousands of pipelined requests.
 /// To decode them all would delay the other connections of the event loop. Therefore this handler keeps the bytes that
-/// no handler has requested, and passes on ``pieceBytes`` of them for each requested read.
+/// no handler has requested, and passes on at most ``pieceBytes`` of them for each requested read.
 ///
 /// A client that has closed the connection in both directions reads no response. The handler then closes the connection
 /// and drops the kept bytes. It also does this if more bytes than the limit would be kept.
@@ -18,7 +18,7 @@ package final class EndOfInputHandler: ChannelDuplexHandler, RemovableChannelHan
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    /// How many kept bytes one requested read passes on.
+    /// How many kept bytes one requested read passes on at most.
     package static let pieceBytes = 4 * 1024
 
     private let limit: Int

@@ -54,8 +54,8 @@ package struct PeerCredentials: Hashable, Sendable {
     /// In bytes. A longer path is truncated.
     private static let longestProgramPath = 1024
 
-    /// The path of the process's program. If the path cannot be read, the name of the process in brackets. Empty if the
-    /// process has ended.
+    /// The path of the process's program. If the path cannot be read, the name of the process in brackets. Empty if
+    /// neither can be read, for example because the process has ended.
     ///
     /// Use this only in logs and the audit, never to authorize the process: the process may have ended, and another
     /// process may have its identifier by now. A process can also choose its own name. Characters that could forge a

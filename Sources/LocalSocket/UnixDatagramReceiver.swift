@@ -9,7 +9,7 @@ package final class UnixDatagramReceiver: Sendable {
     private let descriptor: CInt
     private let path: String
 
-    /// Creates the socket and its file. Replaces a file that an earlier process left.
+    /// Creates the socket and its file. First removes any file at the path, such as one that an earlier process left.
     ///
     /// - Returns: nil if the socket cannot be created; `errno` then says why.
     package init?(path: String) {
@@ -36,7 +36,7 @@ package final class UnixDatagramReceiver: Sendable {
     }
 
     /// - Parameter seconds: at least 1. With 0 the method would wait without a limit.
-    /// - Returns: the next message; nil if none arrives in time.
+    /// - Returns: the next message; nil if none arrives in time, or if receiving fails.
     package func next(withinSeconds seconds: Int) -> String? {
         var limit = timeval(tv_sec: seconds, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

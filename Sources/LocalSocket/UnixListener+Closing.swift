@@ -2,7 +2,8 @@ import Glibc
 package import NIOCore
 
 extension UnixListener {
-    /// Stops accepting connections, and loses none of the connections that clients have opened.
+    /// Stops accepting connections. Loses none of the connections that clients have opened, unless no file descriptor
+    /// is free.
     ///
     /// This method first removes the socket's file, so that no further connection enters the kernel's queue. Then it
     /// accepts the queued connections. The file of an inherited socket stays: systemd holds a copy of the socket, and
@@ -17,8 +18,8 @@ extension UnixListener {
         await server.stopAccepting(connectionsOn: loops)
     }
 
-    /// Waits until the server has accepted all connections in the kernel's queue. Gives up after more rounds than a
-    /// full queue needs, because the server accepts nothing while no file descriptor is free.
+    /// Waits until the server has accepted all connections in the kernel's queue. Gives up after ``backlog`` rounds,
+    /// because the server accepts nothing while no file descriptor is free.
     private func acceptQueuedConnections(_ server: any Channel) async {
         var rounds = 0
         while rounds < backlog, hasQueuedConnection {

@@ -28,7 +28,8 @@ package struct UnixListener: Sendable {
 
     /// - Parameters:
     ///   - socket: listens on `path`.
-    ///   - mode: the mode of the socket's file. The mode stays as it is if the file belongs to another user.
+    ///   - mode: the mode of the socket's file. The mode stays as it is if this process may not change it, because the
+    ///     file belongs to another user.
     package init(inheriting socket: InheritedSocket, path: String, mode: UInt32, backlog: CInt) {
         descriptor = socket.descriptor
         self.path = path
@@ -107,13 +108,14 @@ package struct UnixListener: Sendable {
     }
 
     /// Whether a process listens on the socket at a path. A killed daemon leaves its socket file, but the kernel
-    /// refuses connections to that file. Also true if the connection attempt fails for another reason,
-    /// such as a missing permission.
+    /// refuses connections to that file. Also true if this cannot be found out, for
+    /// example because a permission is missing.
     package static func isListenedOn(_ path: String) -> Bool { isInUse(path, type: SOCK_STREAM) }
 
     /// Whether a process has the socket at a path open. As ``isListenedOn(_:)``, but nothing is connected: a connection
     /// would make systemd start the daemon for which it holds the socket. The kernel refuses to connect a datagram
-    /// socket to a stream socket: with EPROTOTYPE if a process has it open, and with ECONNREFUSED if none has.
+    /// socket to a stream socket: with EPROTOTYPE if a process has the stream socket open, and with ECONNREFUSED if no
+    /// process has.
     package static func isOpen(_ path: String) -> Bool { isInUse(path, type: SOCK_DGRAM) }
 
     private static func isInUse(_ path: String, type: __socket_type) -> Bool {

@@ -7,7 +7,7 @@ package struct UserQuotas: Sendable {
     /// The largest permitted amounts.
     package struct Limits: Hashable, Sendable {
         package var total: Int
-        /// The limit for each user, identified by uid, and for each client of a TCP port.
+        /// The limit for each user with a permit, identified by uid, and for each client of a TCP port.
         package var perUser: Int
         /// The limit for all users without a permit together.
         package var withoutPermit: Int

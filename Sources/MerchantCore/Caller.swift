@@ -8,7 +8,7 @@ package enum Caller: Hashable, Sendable {
     case remote(RemoteCaller)
 
     /// The name of the caller, the same for each of its processes and addresses: `uid:1000` for a process,
-    /// `access:NAME`, `invitation:ID` or `operator:1000` for a client of the portal.
+    /// ``RemoteCaller/name`` for a client of the portal.
     package var name: String {
         switch self {
         case .process(let process): process.name
@@ -21,7 +21,7 @@ package enum Caller: Hashable, Sendable {
             CallingProcess(uid: uid, gid: gid, supplementaryGroups: supplementaryGroups, pid: pid, program: program))
     }
 
-    /// The daemon itself, acting on a schedule.
+    /// The daemon itself, for actions that no other caller requested.
     package static func daemon(uid: UInt32, gid: UInt32, pid: Int32) -> Caller {
         Caller(uid: uid, gid: gid, pid: pid, program: "merchantkeyd")
     }
@@ -37,7 +37,8 @@ package enum Caller: Hashable, Sendable {
     }
 }
 
-/// The process at the other end of a Unix socket, as the kernel recorded it when the process connected.
+/// The process at the other end of a Unix socket, as the kernel recorded it when the process connected; or the daemon
+/// itself.
 package struct CallingProcess: Hashable, Sendable {
     package let uid: UInt32
     /// The process's primary group. The audit records it.

@@ -26,7 +26,7 @@ package struct MerchantError: Error, Hashable, Sendable, CustomStringConvertible
         // The caller did not authenticate, or has no permit.
         case unauthorized
         case forbidden
-        // The named resource does not exist, or no longer exists.
+        // The named resource does not exist, or can no longer be used.
         case merchantNotFound
         case keyNotFound
         case keyRevoked

@@ -107,7 +107,8 @@ extension AdminClient {
         return try await httpClient.fetch(SocketCall(method: .POST, path: path, body: .file(file)))
     }
 
-    /// Makes a key pair the merchant's current one. Call this when Apple encrypts tokens to the key pair.
+    /// Makes a key pair the merchant's current one of its purpose and algorithm. Call this when Apple encrypts tokens
+    /// to the key pair.
     ///
     /// - Parameter dryRun: if true, the daemon only returns what it would change. The methods below have the same
     ///   parameter.

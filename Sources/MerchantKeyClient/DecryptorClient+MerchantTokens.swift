@@ -6,7 +6,8 @@ extension DecryptorClient {
     /// Returns the account number of a merchant token (MPAN).
     ///
     /// The daemon stores account numbers only if the setting `merchant-tokens.store-mpan` is true. The audit records
-    /// each call, without the account number. Keep the account number only as long as needed, and never log it.
+    /// each call that returns an account number, without the number itself. Keep the account number only as long as
+    /// needed, and never log it.
     ///
     /// - Parameter identifier: Apple's `merchantTokenIdentifier`.
     /// - Returns: 8 to 19 digits.

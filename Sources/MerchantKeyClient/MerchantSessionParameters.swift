@@ -24,8 +24,8 @@ public struct MerchantSessionParameters: Sendable {
     public var displayName: String
     /// Where the buyer pays.
     public var place: Place
-    /// The `validationURL` of the event `onvalidatemerchant`, unchanged. The daemon accepts only Apple's URLs. nil for
-    /// the gateway of the daemon's settings.
+    /// The `validationURL` of the event `onvalidatemerchant`, unchanged. The daemon accepts only the hosts of its
+    /// setting `sessions.validation-hosts`. nil for the gateway of the daemon's settings.
     public var validationURL: String?
 
     /// Creates the parameters of a request.

@@ -14,7 +14,7 @@ package struct Operations: Sendable {
         package let custodian: any KeyCustodian
         /// Seals and unseals the account numbers of merchant tokens.
         package let mpanCustodian: any MPANCustodian
-        /// Records which payment tokens were used, so that no token is accepted twice.
+        /// Records which payment tokens were used, so that no token is claimed twice.
         package let claims: any ClaimLedger
         package let clock: any WallClock
         /// A clock that does not follow a change of the machine's clock until the change has lasted 24 hours.

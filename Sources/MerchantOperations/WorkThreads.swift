@@ -10,7 +10,8 @@ package final class WorkThreads: TaskExecutor {
     static let imports = WorkThreads(DispatchQueue(label: "imports"))
     /// Generates RSA keys, one at a time.
     static let generation = WorkThreads(DispatchQueue(label: "generation"))
-    /// For work that blocks its thread. Dispatch starts another thread if all of this queue's threads are blocked.
+    /// For work that blocks its thread. Dispatch starts further threads while those of this queue are blocked, up to a
+    /// limit.
     package static let blocking = WorkThreads(DispatchQueue(label: "blocking", attributes: .concurrent))
 
     private let queue: DispatchQueue

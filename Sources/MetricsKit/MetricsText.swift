@@ -32,7 +32,7 @@ package struct MetricsText: Sendable {
     package mutating func append(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
-        // A page has more than a thousand samples, so a sample is appended without intermediate strings.
+        // A page can have more than a thousand samples, so a sample is appended without intermediate strings.
         for sample in samples {
             text += name
             text += sample.suffix

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The metrics of this process that every client library of Prometheus has, under the same names.
+/// The standard metrics of a process, under the names that the client libraries of Prometheus use.
 package struct ProcessMetrics: MetricsSource {
     private let startTimeSeconds: Int
 
-    /// - Parameter startTimeSeconds: when the process started, in seconds since 1970.
+    /// - Parameter startTimeSeconds: when the daemon started, in seconds since 1970.
     package init(startTimeSeconds: Int) { self.startTimeSeconds = startTimeSeconds }
 
     package func append(to page: inout MetricsText) {

@@ -11,8 +11,8 @@ import ServiceLifecycle
 /// The TCP port for a Prometheus server and for probes: `GET /metrics` and `GET /health`, over HTTP without TLS.
 ///
 /// The clients are not identified, so the server offers nothing else, and no response names a merchant or a key. The
-/// server has one thread and few connections, so that its clients cannot slow down the other servers. No client can
-/// exclude another one: above a limit, a new connection replaces the connection that has waited longest for its client.
+/// server has one thread and few connections, so that its clients cannot slow down the other servers. Idle connections
+/// exclude no other client: above a limit, a new connection replaces the one that has waited longest for its client.
 package struct MetricsServer: Service {
     /// The address of the listener.
     package struct Address: Hashable, Sendable, CustomStringConvertible {
@@ -33,7 +33,7 @@ package struct MetricsServer: Service {
     /// The limits of open connections, in all and from one address. See ``AddressBlock``.
     static let connectionLimits = UserQuotas.Limits(total: 32, perUser: 16, withoutPermit: 0)
     /// How long a connection may wait for its first or next request. Prometheus keeps a connection open between two
-    /// scrapes, which are at most two minutes apart.
+    /// scrapes, which are usually at most two minutes apart.
     static let idleTime = TimeAmount.seconds(150)
     /// How long a client may take to read a response.
     static let responseTime = TimeAmount.seconds(5)

@@ -15,7 +15,7 @@ public struct ExpectedTransaction: Sendable {
     /// The numeric ISO 4217 code of the currency: three digits.
     public var currencyCode: String?
     /// The amount in the currency's minor unit. An amount in a token matches if it is a JSON number or a JSON string
-    /// with the same value.
+    /// with the same value. If an amount is not an integer (``TransactionAmount/minorUnits``), the texts must be equal.
     public var transactionAmount: TransactionAmount?
     /// The `applicationData` of the payment request: the original bytes, not their hash. The token contains their
     /// SHA-256 hash.

@@ -14,7 +14,7 @@ public struct TransactionAmount: Sendable, Hashable {
         self.isString = isString
     }
 
-    /// The amount as an integer; nil if it has a sign, a fraction, an exponent or more than 18 digits.
+    /// The amount as an integer; nil unless the text consists of 1 to 18 decimal digits.
     public var minorUnits: Int64? {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -6,8 +6,8 @@ package final class PortalAddress: Sendable {
     private let makeURL: @Sendable (Int) -> String
     private let port = Mutex<Int?>(nil)
 
-    /// - Parameter makeURL: returns the beginning of every link, without a final slash, for the port on which the portal
-    ///   listens.
+    /// - Parameter makeURL: returns the beginning of every link, without a final slash, for the port on which the
+    ///   portal listens.
     package init(makeURL: @escaping @Sendable (Int) -> String) { self.makeURL = makeURL }
 
     /// The beginning of every link to the portal, without a final slash; nil while the portal does not listen yet.

@@ -119,7 +119,7 @@ package struct PortalServer: Service {
     }
 }
 
-/// The header fields of every response of the portal.
+/// The header fields of the responses of the REST routes and of the paths of merchant tokens.
 enum PortalHeaders {
     static let all: HTTPFields = [
         .strictTransportSecurity: "max-age=31536000", .xContentTypeOptions: "nosniff",

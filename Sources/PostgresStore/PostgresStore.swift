@@ -24,8 +24,8 @@ package final class PostgresStore: MerchantRepository, Sendable {
     ///   - clock: gives the time at which writes began to fail, for ``health``.
     ///   - confirmedTime: the daemon's own count of time, which does not change when the machine's clock is set. If the
     ///     machine's clock was set back, events get this time. If nil, events keep the time of the machine's clock.
-    ///   - lease: the lease of this daemon, if several daemons share the database. A write that changes a key pair then
-    ///     returns only when every other daemon has applied the change or no longer has a lease.
+    ///   - lease: the lease of this daemon, if several daemons share the database. A write that changes a stored key
+    ///     pair then returns only when every other daemon has applied the change or no longer has a lease.
     package init(
         _ database: PostgresDatabase, clock: any WallClock, observers: StoreObservers = StoreObservers(),
         confirmedTime: ConfirmedTime? = nil, lease: NodeLease? = nil

@@ -56,8 +56,8 @@ package final class SQLiteStore: MerchantRepository, Sendable {
     /// Begins to open all reading connections, so that decryptors are still served if the database's files are moved or
     /// removed later. Other reads may wait until all connections are open, for 5 seconds at most.
     ///
-    /// Call ``wait(for:)`` before ``close()``. Otherwise closing could take these 5 seconds: it lets no further read
-    /// begin, and the reads of the opening wait for each other.
+    /// Call ``wait(for:)`` before ``close()``. Otherwise ``close()`` could take 5 seconds: one read is started for each
+    /// connection, each read waits until all have begun, and ``close()`` lets no further read begin.
     package func openReaders() -> ReaderOpening { ReaderOpening(pool) }
 
     /// Blocks the calling thread until the opening has ended.

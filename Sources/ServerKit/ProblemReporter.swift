@@ -60,7 +60,7 @@ package struct ProblemReporter: Sendable {
         return ProblemResponse(error, requestId: requestId)
     }
 
-    /// - Parameter withDetail: whether to log the error's detail. True only for failures of the daemon.
+    /// - Parameter withDetail: whether to log the error's detail. Must be false for a refused request.
     private static func fields(
         _ error: MerchantError, _ requestId: String, withDetail: Bool
     ) -> Logger.Metadata {

@@ -16,7 +16,7 @@ package struct SocketGate: Sendable {
 
     /// - Parameters:
     ///   - limits: how many connections may be open at the same time. A further connection gets a response with the
-    ///     status 503 and is closed.
+    ///     status 503 and is closed; it gets no response if too many refused connections are still open.
     ///   - lingerTime: how long a refused client has to read its response before the connection is closed.
     package init(
         policy: CurrentValue<CallerPolicy>, limits: UserQuotas.Limits, refusals: RefusalLog, log: LimitedLog,

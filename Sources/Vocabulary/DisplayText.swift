@@ -1,5 +1,5 @@
 /// A text for people, such as a merchant's name or the reason for a revocation. The text is safe to print: no character
-/// is invisible, reorders the text around it or controls a terminal.
+/// reorders the text around it or controls a terminal, and only the invisible characters named below are accepted.
 ///
 /// The rules follow the FreeformClass of PRECIS (RFC 8264 section 4.3). The type refuses control characters, format
 /// characters (bidirectional controls, zero-width spaces, the byte order mark, tags), line and paragraph separators,

@@ -2,7 +2,7 @@
 package enum KeyPurpose: String, NamedValue {
     /// Decrypts payment tokens.
     case paymentProcessing
-    /// Authenticates the platform or a merchant to Apple in TLS. Requests on the decryptor socket cannot use such a
-    /// key.
+    /// Authenticates the platform or a merchant to Apple in TLS. Decryptors cannot resolve such a key or decrypt tokens
+    /// with it.
     case identity
 }

@@ -1,4 +1,5 @@
-/// The state of a key pair. The usual order is `pending → standby → current → retiring → revoked → destroyed`.
+/// The state of a key pair, as far as the daemon knows: Apple does not report to which key it encrypts. The usual order
+/// is `pending → standby → current → retiring → revoked → destroyed`.
 package enum KeyState: String, NamedValue {
     /// The key pair has a CSR, but no certificate yet.
     case pending
@@ -14,7 +15,8 @@ package enum KeyState: String, NamedValue {
     /// The private key is erased. The certificate and the history are kept.
     case destroyed
 
-    /// Whether decryptors (processes that need tokens decrypted) may use the key pair.
+    /// Whether the key pair may be used: a payment processing key pair by decryptors (processes that need tokens
+    /// decrypted), an identity key pair by the daemon.
     package var isActive: Bool {
         switch self {
         case .standby, .current, .retiring: true

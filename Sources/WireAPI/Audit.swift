@@ -35,7 +35,7 @@ package struct AuditRecordDocument: Codable, Hashable, Sendable {
     package var publicKeyHash: PublicKeyHash?
     /// The value that the operation changed, such as the state of a key, before the operation.
     package var before: String?
-    /// The same value after the operation.
+    /// The same value after the operation, or details of the result if the operation changes no value.
     package var after: String?
     package var reason: String?
     package var requestId: String?

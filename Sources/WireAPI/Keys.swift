@@ -27,7 +27,7 @@ extension Paths {
     }
 }
 
-/// A key pair as the admin socket shows it, always without the private key.
+/// A key pair as the admin socket and the portal show it, always without the private key.
 package struct KeyDocument: Codable, Hashable, Sendable {
     package let publicKeyHash: PublicKeyHash
     package let merchantIdentifier: MerchantIdentifier
@@ -92,7 +92,8 @@ package struct KeyUseDocument: Codable, Hashable, Sendable {
     /// Requests that named the key pair's publicKeyHash. The hash is public, so such requests do not prove that Apple
     /// uses the key.
     package var requests: UseSummary?
-    /// Decryptions of tokens that were also verified for the current time. They prove that Apple uses the key.
+    /// Decryptions of payment tokens that were also verified for the current time, and of verified metadata of merchant
+    /// tokens. They prove that Apple uses the key.
     package var decryptions: UseSummary?
 
     package init() {}

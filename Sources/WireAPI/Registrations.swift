@@ -130,7 +130,8 @@ package struct RegisterRequest: RequestBody {
     /// 1 to 99 domains.
     package let domainNames: [DomainName]
     /// The identifier to whose certificate Apple encrypts the tokens. If absent, an existing registration keeps its
-    /// identifier, and a new registration gets the platform integrator's identifier, if the daemon has exactly one.
+    /// identifier. A new registration gets the merchant's own identifier on the portal. On the admin socket it gets
+    /// the platform integrator's identifier, and is refused unless the daemon has exactly one.
     package var encryptTo: MerchantIdentifier?
     package var merchantUrl: String?
     /// The merchant of this daemon that the registration belongs to.

@@ -42,7 +42,7 @@ struct BulkCommandTests {
 
     private struct AddMerchant: Decodable { let merchantIdentifier: String }
 
-    @Test("A run reports each item, and exits with 1 if one failed; a second run sends every item again")
+    @Test("merchant import reports each line, and exits with 1 if one failed; a second run sends every line again")
     func resumed() async throws {
         let known = Mutex(Set<String>())
         try await Self.with({ request in

@@ -60,7 +60,7 @@ import WireAPI
         }
     }
 
-    @Test func `a roll whose response was lost counts as finished`() async throws {
+    @Test func `a roll whose response was lost counts as finished if the daemon shows it as finished`() async throws {
         let losses = Mutex(1)
         try await FakeDaemon.with({ request in
             guard request.method == "POST" else {

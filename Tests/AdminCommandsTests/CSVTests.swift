@@ -62,7 +62,7 @@ struct CSVTests {
         }
     }
 
-    @Test("a table has each column once, and each row has one field for each column")
+    @Test("a table has no column twice, and each row has one field for each column")
     func table() throws {
         func table(_ text: String) throws -> CSVTable {
             try CSVTable(Data(text.utf8), required: ["id"], optional: ["name"])

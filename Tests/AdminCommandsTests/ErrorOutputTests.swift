@@ -61,7 +61,7 @@ import WireAPI
         }
     }
 
-    @Test func `--quiet prints only results and errors`() async throws {
+    @Test func `--quiet suppresses warnings, but not results and errors`() async throws {
         try await FakeDaemon.with({ request in
             request.method == "POST"
                 ? try .json(Samples.transition(dryRun: false, from: .standby, to: .current))

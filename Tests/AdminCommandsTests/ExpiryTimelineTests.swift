@@ -96,7 +96,7 @@ import WireAPI
         #expect(throws: (any Error).self) { try TimelineLength.parse(text) }
     }
 
-    @Test func `the command requests only keys that expire soon enough, and overwrites no SVG`() async throws {
+    @Test func `the command requests keys that expire soon, and overwrites an SVG only with --force`() async throws {
         let keys = Self.keys
         try await FakeDaemon.with({ _ in try .json(Page(items: keys, nextCursor: nil)) }) { program, daemon in
             let file = program.path("expiry.svg")

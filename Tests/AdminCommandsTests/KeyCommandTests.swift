@@ -5,7 +5,7 @@ import WireAPI
 
 @Suite("merchantkeyctl key and certificate")
 struct KeyCommandTests {
-    @Test("A prefix with '/' and '+' is sent unchanged, and the matching key is requested")
+    @Test("A prefix with '/' and '+' is sent percent-encoded, and the matching key is requested")
     func prefix() async throws {
         try await FakeDaemon.with({ request in
             request.target.contains("prefix")
@@ -129,7 +129,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("Generate writes a CSR that all users can read, and refuses to overwrite it before a key is generated")
+    @Test("Generate writes a CSR that all users can read; without --force, it generates no key if the file exists")
     func generate() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key(state: .pending, csr: Samples.csr)) }) {
             program, daemon in
@@ -262,7 +262,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A file that is empty, too large, missing or a directory causes exit status 1, and nothing is sent")
+    @Test("An empty, too large or missing file, or a directory without certificates, is exit status 1; nothing is sent")
     func badFiles() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.key()) }) { program, daemon in
             let files = [
@@ -279,7 +279,7 @@ struct KeyCommandTests {
         }
     }
 
-    @Test("A merchant is removed only with a confirmation; without one, the daemon receives only a dry run")
+    @Test("A merchant is removed only with a confirmation; without one, the only removal that is sent is a dry run")
     func removeMerchant() async throws {
         try await FakeDaemon.with({ _ in try .json(Samples.merchant()) }) { program, daemon in
             let arguments = ["merchant", "remove", "merchant.com.example", "--socket", daemon.socketPath]

@@ -113,7 +113,7 @@ import WireAPI
         }
     }
 
-    @Test func `status --watch ends when the daemon refuses the request, and retries while it cannot respond`()
+    @Test func `status --watch ends when the daemon refuses the request, and retries while its store fails`()
         async throws
     {
         let count = Mutex(0)

@@ -31,7 +31,7 @@ struct ProgramTests {
     }
 
     @Test(
-        "Wrong usage is exit status 2, explained on standard error",
+        "Wrong usage is exit status 2 (status --check: 3), explained on standard error",
         arguments: [
             [], ["merchant"], ["frobnicate"], ["merchant", "frobnicate"], ["merchant", "show", "no-identifier"],
             ["key", "revoke", "abcd"], ["key", "show", "abc"], ["--output", "xml", "merchant", "list"],
@@ -61,7 +61,7 @@ struct ProgramTests {
         #expect(transcript.error.isEmpty)
     }
 
-    @Test("A problem document is exit status 1, with its code and detail on standard error")
+    @Test("A problem document is exit status 1 (status --check: 3), with its code and detail on standard error")
     func problem() async throws {
         try await FakeDaemon.with({ _ in .problem(404, "merchantNotFound", "merchant merchant.a is not known") }) {
             program, daemon in

@@ -22,7 +22,7 @@ struct PureArgumentTests {
         #expect(throws: (any Error).self) { try DurationArgument.parse(text) }
     }
 
-    @Test("Each of the three spellings of a publicKeyHash is the whole hash")
+    @Test("Each of the three spellings of a publicKeyHash is read as the whole hash")
     func spellings() throws {
         let hash = try #require(PublicKeyHash(base64: Samples.hash))
         for text in [hash.base64, hash.base64URL, hash.hex, hash.hex.uppercased()] {

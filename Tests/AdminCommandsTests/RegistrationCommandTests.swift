@@ -156,7 +156,7 @@ struct RegistrationCommandTests {
     }
 
     @Test(
-        "sync --check exits with 1 if a registration differs, also after a repair; without --check it exits with 0",
+        "sync --check exits with 1 if a registration differs, also after --repair; without --check, with 0",
         arguments: [
             ([], [], 0), (["--check"], [], 0), ([], [nil], 0), (["--check"], [nil], 1),
             (["--check", "--repair"], [true], 0), (["--check", "--repair"], [true, false], 1),

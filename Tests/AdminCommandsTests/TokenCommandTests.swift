@@ -45,7 +45,7 @@ struct TokenCommandTests {
         }
     }
 
-    @Test("The table shows neither account number nor cryptogram")
+    @Test("The table shows only the last four digits of the account number, and no cryptogram")
     func masked() async throws {
         try await Self.with({ _ in Self.decrypted() }) { program, daemon, token in
             let transcript = try await program.run(

@@ -64,7 +64,7 @@ struct StatusCheckTests {
         #expect(check.line.hasPrefix("merchantkeyd \(word): 3 merchants, 2 below target, 6 active key pairs"))
     }
 
-    @Test("The line names the subjects of the most urgent findings, and notices only if there is no warning")
+    @Test("The line names the subjects of the most urgent findings, and notices only if no finding is more urgent")
     func subjects() {
         func words(_ severities: [String]) -> String {
             String(StatusCheck(Samples.status(severities)).line.split(separator: "key pairs", maxSplits: 1).last ?? "")

@@ -31,7 +31,7 @@ import Testing
         ["X-Request-Id: a b"], ["X-Request-Id: a", "X-Request-Id: b"], ["traceparent: 00-0-0-0"],
         ["X-Request-Id: \(String(repeating: "x", count: 129))"],
     ])
-    func `an invalid identifier is ignored, and the daemon generates its own`(headers: [String]) async throws {
+    func `an invalid identifier is ignored, and the daemon generates the request id`(headers: [String]) async throws {
         try await TestServer.run { server in
             let reply = try await server.curl("GET", "/v1/merchants/merchant.com.example.gone", headers: headers)
             let requestId = try #require(reply.headers["x-request-id"])

@@ -7,7 +7,7 @@ import Testing
 import Vocabulary
 
 @Suite struct PermitTests {
-    /// The route's path with names of existing resources.
+    /// The route's path with an existing merchant and key pair. Other parameters name nothing that exists.
     static func path(_ route: AdminRoute, _ added: TestServer.TwoMerchants) -> String {
         route.path.replacing("{merchantIdentifier}", with: added.merchant.rawValue)
             .replacing("{publicKeyHash}", with: added.key.base64URL)

@@ -8,7 +8,7 @@ import Vocabulary
 @Suite struct StoryTests {
     static let merchant = "merchant.com.example.shop"
 
-    @Test("adding a merchant with key pairs returns their CSRs, and a repeated request the same key pairs")
+    @Test("adding a merchant with key pairs returns the CSRs; a repeated request returns the same key pairs")
     func addedWithKeyPairs() async throws {
         try await TestServer.run { server in
             func add(_ rest: String) async throws -> [[String: any Sendable]]? {
@@ -86,7 +86,7 @@ import Vocabulary
             #expect(try (rolled.json()["transitions"] as? [any Sendable])?.count == 2)
             #expect(try await server.curl("GET", "/v1/keys/\(first.hex)").string("state") == "retiring")
 
-            // 5. Revoke the old key. The last active key cannot be revoked.
+            // 5. Revoke the old key. The last active key cannot be revoked unless it is compromised.
             #expect(
                 try await server.curl("POST", "/v1/keys/\(first.hex)/revoke", #"{"reason": "rolled"}"#).status == 200)
             let last = try await server.curl("POST", "/v1/keys/\(second.hex)/revoke", #"{"reason": "rolled"}"#)
@@ -131,7 +131,7 @@ import Vocabulary
     @Test("a key is found by each spelling of its publicKeyHash, whole or by a prefix")
     func spellings() async throws {
         try await TestServer.run { server in
-            // Base64 with '/', '+' and padding must be encoded in paths and queries.
+            // In a path, the '/' of Base64 must be encoded.
             var hash: PublicKeyHash
             let added = try await server.addTwoMerchants()
             repeat {

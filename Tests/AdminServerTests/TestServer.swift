@@ -26,7 +26,7 @@ struct TestServer: Sendable {
 
     static let openAPI = Array("openapi: 3.1.0\n".utf8)
 
-    /// Every permit except the export of private keys, for the user that runs the tests.
+    /// Every permit except the export of private keys, for root and the user that runs the tests.
     static var everything: CallerPolicy { .standard(ownUID: getuid()) }
 
     static func policy(_ permits: Set<Permit>, merchants: Set<MerchantIdentifier>? = nil) -> CallerPolicy {

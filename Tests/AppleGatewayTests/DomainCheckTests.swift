@@ -7,7 +7,7 @@ import OutboundHTTP
 import Testing
 import Vocabulary
 
-/// One site for each defect that a merchant's domain can have.
+/// Sites with defects that a merchant's domain can have.
 @Suite struct DomainCheckTests {
     static let file = Array(String(repeating: "7B227073704964223A22", count: 450).utf8)
     // swift-format-ignore: NeverForceUnwrap
@@ -155,8 +155,8 @@ import Vocabulary
         #expect(report.address == nil)
     }
 
-    /// These texts have the form of domain names, but every resolver reads them as addresses. So the check must refuse
-    /// the address after the resolution.
+    /// These texts have the form of domain names, but resolvers read them as addresses. So the check must refuse the
+    /// address after the resolution.
     @Test(arguments: ["0x7f.0x1", "0177.0.0x1", "0x0a.0x1", "169.254.169.0xfe", "192.168.0x1"])
     func `a name that resolves to an internal address is refused without a connection`(name: String) async throws {
         let report = try await check(nil, internal: false, domain: try #require(DomainName(ascii: name)))

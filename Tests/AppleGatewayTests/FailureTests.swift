@@ -6,7 +6,7 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// Every fault of the gateway, and the error that the client reports.
+/// Faults of Apple's gateway, and the errors that the client reports.
 @Suite struct FailureTests {
     let fixture: GatewayFixture
     let partner: PartnerInternalMerchantIdentifier
@@ -16,7 +16,7 @@ import Vocabulary
         partner = try #require(PartnerInternalMerchantIdentifier("shop-1"))
     }
 
-    /// The errors of both calls while the gateway has the fault; nil if the call succeeds.
+    /// The errors of `register` and `details` while the gateway has the fault; nil if the call succeeds.
     struct Expected: Sendable {
         let fault: GatewayFault.Kind
         let register: GatewayError.Kind?

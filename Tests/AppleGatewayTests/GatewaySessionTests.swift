@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `a cancelled task ends at once`() async throws {
+    @Test func `a cancelled task ends before its timeout`() async throws {
         try await withSite(fixture) { _ in
             .nothing
         } _: { site in

@@ -16,7 +16,7 @@ import Vocabulary
     func `domains can be registered, added, read, removed and unregistered`(server: TestGatewayServer) async throws {
         try await server.serve(fixture) { url in
             try await withGateway(fixture.gateway(url, fixture.files("good"))) { gateway in
-                // The path keeps every character of the identifier's alphabet.
+                // The path keeps the special characters of the identifier's alphabet.
                 let partner = try #require(PartnerInternalMerchantIdentifier("aZ09~-_+&@$!|,.;"))
                 #expect(try await gateway.details(of: partner) == nil)
                 try await gateway.register(.sample(partner.rawValue, ["a.example.com", "b.example.com"]))

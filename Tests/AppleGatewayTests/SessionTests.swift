@@ -95,7 +95,7 @@ import Vocabulary
     ]
 
     @Test(arguments: statuses)
-    func `each status causes its own error with Apple's message, and the request is not repeated`(
+    func `each status causes its error, with Apple's message, and the request is not repeated`(
         status: Int, kind: GatewayError.Kind
     ) async throws {
         let message =

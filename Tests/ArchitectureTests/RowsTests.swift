@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `MerchantCore does no input or output`() throws {
+    @Test func `MerchantCore imports only the listed modules`() throws {
         for found in try SourceTree.imports() where found.module == "MerchantCore" {
             #expect(
                 ["Vocabulary", "Secrets", "Crypto", "FoundationEssentials", "Synchronization"].contains(found.imported),
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func `PassProvisioning does no input or output`() throws {
+    @Test func `PassProvisioning imports only the listed modules`() throws {
         let allowed = [
             "Vocabulary", "StrictJSON", "Secrets", "Crypto", "X509", "SwiftASN1", "FoundationEssentials",
             "Synchronization",

@@ -14,7 +14,7 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func `free space is low early enough to act, and nearly full only when writes are about to fail`(
+    func `the level depends on the free bytes and, on a small file system, on its size`(
         total: Int, free: Int, level: DiskSpace.Level
     ) {
         let space = DiskSpace(free: free, total: total)

@@ -33,7 +33,7 @@ import Vocabulary
     }
 
     @Test(arguments: ["garbage\n", "<html>403</html>\n", "\n \n"])
-    func `a file that contains anything but heads is refused, however short`(content: String) throws {
+    func `a file whose complete lines contain text but no head is refused`(content: String) throws {
         try withFile(Data(content.utf8)) { file in #expect(throws: SettingsError.self) { try file.lastLine() } }
     }
 
@@ -50,7 +50,7 @@ import Vocabulary
         }
     }
 
-    @Test func `zeros that a crash left hide no head, and a file that ends with 70,000 zeros is refused`() throws {
+    @Test func `zeros that a crash left hide no head, and a file that ends with over 70,000 zeros is refused`() throws {
         try withFile { file in
             try file.append(head, at: at)
             func append(_ count: Int) throws {

@@ -21,7 +21,7 @@ import Vocabulary
         try #require(throws: SettingsError.self) { try read(yaml) }.description
     }
 
-    @Test func `in production only Apple's addresses may send notifications, in the sandbox environment every address`()
+    @Test func `by default, notifications come only from Apple's addresses in production, from any in the sandbox`()
         throws
     {
         let apple = ["17.58.0.0/18", "17.58.192.0/18"]

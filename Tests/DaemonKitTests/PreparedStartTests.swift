@@ -173,7 +173,7 @@ import Testing
         }
         for path in [program, fixture.path("link")] {
             #expect(try refusals(path, 0o755, inDirectoryWith: 0o755) == 0)
-            // Only the owner of a file in a directory with the sticky bit can replace it.
+            // In a directory with the sticky bit, other users cannot replace the file.
             #expect(try refusals(path, 0o700, inDirectoryWith: 0o1777) == 0)
             for mode: mode_t in [0o777, 0o775, 0o757] {
                 #expect(try refusals(path, mode, inDirectoryWith: 0o755) == 1, "\(mode)")

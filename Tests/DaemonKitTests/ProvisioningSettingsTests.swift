@@ -27,7 +27,7 @@ import Testing
         #expect(try read("sockets: {issuer: {path: /run/i.sock}}").provisioning == nil)
     }
 
-    @Test func `any setting of the group switches provisioning on, unless enabled is false`() throws {
+    @Test func `another setting of the group switches provisioning on, unless enabled is false`() throws {
         #expect(try read("provisioning: {enabled: true}").provisioning?.isEnabled == true)
         #expect(try read("provisioning: {enabled: false}").provisioning?.isEnabled == false)
         #expect(try read("provisioning: {audit-last-four-digits: true}").provisioning?.isEnabled == true)

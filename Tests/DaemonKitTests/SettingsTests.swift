@@ -66,7 +66,7 @@ import Vocabulary
         "MERCHANTKEYD_CALLERS", "MERCHANTKEYD_CALLERS_0_UID", "MERCHANTKEYD_EVENTS_WEBHOOKS", "MERCHANTKEYD_LOG_LEVL",
         "MERCHANTKEYD_FIXTURES", "MERCHANTKEYD_",
     ])
-    func `an environment variable that is no setting is refused by name`(name: String) throws {
+    func `an unknown environment variable with the prefix MERCHANTKEYD_ is refused by name`(name: String) throws {
         let error = try #require(throws: SettingsError.self) {
             try read("callers:\n  - uid: 5\n    permits: [read]\n", environment: [name: "0"])
         }
@@ -112,7 +112,7 @@ import Vocabulary
         #expect(inForce("backup.missing.critical-after")?.value == "7d")
     }
 
-    @Test func `a missing backup is reported by default in production only`() throws {
+    @Test func `with SQLite a missing backup is reported by default in production only`() throws {
         let production = try read(nil).backupPolicy
         #expect(production.warningAfter == .zero && production.criticalAfter == .seconds(7 * 86_400))
         let sandbox = try read("environment: sandbox\n").backupPolicy

@@ -3,26 +3,27 @@ import MerchantCore
 import SQLiteStore
 import Testing
 
-/// Which question about the audit an observation leads to. To answer a question, the daemon reads the whole database.
+/// Before a start, the daemon may have to find one audit record in the database: the question. These tests check which
+/// record this is, given what the daemon has observed in the state directory.
 @Suite struct StartObservationTests {
     private let head = Observations.head
 
-    @Test func `after a clean shutdown the database is not read`() {
+    @Test func `after a clean shutdown without a log, and at the first start, there is no question`() {
         #expect(Observations.afterCleanShutdown.auditQuestion == nil)
         #expect(Observations.firstStart.auditQuestion == nil)
     }
 
-    @Test func `beneath a log, the question is about the last record before the log was started`() {
+    @Test func `if a log remains, the question is about the last record before the log was started`() {
         #expect(Observations.afterKill.auditQuestion == .isMissingFromIntactFile(Observations.base))
     }
 
-    @Test func `beneath a log that was restarted, the question is about the last record in the lock file`() {
+    @Test func `if the remaining log was restarted, the question is about the last record in the lock file`() {
         var observation = Observations.afterKill
         observation.logGeneration = "generation-2"
         #expect(observation.auditQuestion == .isMissingFromIntactFile(head))
     }
 
-    @Test func `a log that the lock file does not name raises no question`() {
+    @Test func `if the lock file does not name the log, or no record before it, there is no question`() {
         var observation = Observations.afterKill
         observation.lockFile.log = nil
         #expect(observation.auditQuestion == nil)
@@ -40,7 +41,7 @@ import Testing
         #expect(elsewhere.auditQuestion == .isInIntactDatabase(head))
     }
 
-    @Test func `an observation that is decided without an answer raises no question`() {
+    @Test func `if another finding already decides the start, there is no question`() {
         var observation = Observations.afterCheckpointElsewhere
         observation.hasSharedMemory = true
         #expect(observation.auditQuestion == nil)
@@ -118,7 +119,7 @@ import Testing
         #expect(LockFileContent.Head(head, onBoot: "").whyLaterChangesArePossible(onBoot: "") != nil)
     }
 
-    @Test func `a log's base is the last record before SQLite restarted it`() {
+    @Test func `a log's base is the last record that was written before SQLite restarted the log`() {
         var content = LockFileContent()
         content.advance(to: Observations.base, inLog: "generation-1")
         #expect(content.log == LockFileContent.Log<AuditHead>(generation: "generation-1", lastWhenStarted: nil))

@@ -37,7 +37,7 @@ import Testing
                 == "/etc/merchantkeyd/database.password")
     }
 
-    @Test func `on PostgreSQL a missing backup is not reported by default`() throws {
+    @Test func `on PostgreSQL the policy reports no missing backup by default`() throws {
         let settings = try Self.read("environment: production\n" + Self.postgresql(Self.socket))
         #expect(settings.backupPolicy.warningAfter == nil && settings.backupPolicy.criticalAfter == nil)
         for name in ["backup.missing.warn-after", "backup.missing.critical-after"] {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: ["directory: /backups", "missing:\n    critical-after: 7d"])
-    func `on PostgreSQL a missing backup is reported if a setting of backups requires it`(_ backup: String) throws {
+    func `on PostgreSQL the policy reports a missing backup if a setting of backups is set`(_ backup: String) throws {
         let settings = try Self.read(
             "environment: production\nbackup:\n  \(backup)\n" + Self.postgresql(Self.socket))
         #expect(settings.backupPolicy.criticalAfter == .seconds(7 * 86_400))

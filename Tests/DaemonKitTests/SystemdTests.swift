@@ -37,7 +37,7 @@ import WireAPI
         #expect(SystemdNotifier(address: scratch.path("nowhere")).send(.watchdog) != nil)
     }
 
-    @Test func `the variables of the watchdog count only for this process`() {
+    @Test func `the interval of the watchdog counts if WATCHDOG_PID is this process or not set`() {
         func interval(_ variables: [String: String]) -> Duration? {
             SystemdEnvironment(variables, process: 7).watchdogInterval
         }

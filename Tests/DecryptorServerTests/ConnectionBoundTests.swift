@@ -79,7 +79,7 @@ struct ConnectionBoundTests {
     }
 
     @Test(
-        "Hundreds of pipelined requests are answered in the order of the requests, and then a malformed one is refused")
+        "200 pipelined requests are answered in the order of the requests, and then a malformed one is refused")
     func manyPipelined() async throws {
         try await server.serve { _ in
             let (statuses, after) = try await server.client { client in

@@ -18,11 +18,11 @@ import Testing
 import Vocabulary
 import WireAPI
 
-/// A decryptor socket in its own directory, with a store and a custodian in memory.
+/// A server of a decryptor socket, by default in its own directory, with a store and a custodian in memory.
 final class DecryptorTestServer: Sendable {
     static let merchant = identifier("merchant.com.example.shop")
     static let otherMerchant = identifier("merchant.com.example.other")
-    /// As large as the real document.
+    /// A large document, like the real one.
     static let openAPI = Array("openapi: 3.1.0\n# ".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: 200_000)
 
     /// Signs tokens as Apple would.
@@ -84,7 +84,7 @@ final class DecryptorTestServer: Sendable {
 
     /// Serves while the body runs, then shuts down gracefully.
     ///
-    /// - Parameter socket: nil for a socket that the server creates.
+    /// - Parameter socket: nil for a socket that the server creates at ``socketPath``.
     func serve(
         limits: Limits = Limits(), policy: CallerPolicy = DecryptorTestServer.policy(), socket: SocketSource? = nil,
         _ body: (ServiceGroup) async throws -> Void
@@ -143,7 +143,7 @@ final class DecryptorTestServer: Sendable {
 
     // MARK: Keys
 
-    /// Adds an EC key pair whose certificate is valid from a day ago for a year.
+    /// Adds a key pair. Unless it is pending, it gets a certificate that is valid for a year, from a day ago.
     @discardableResult
     func addKey(
         _ state: KeyState = .current, purpose: KeyPurpose = .paymentProcessing,

@@ -37,7 +37,7 @@ import Testing
         try await loops.shutdownGracefully()
     }
 
-    @Test func `a server that does not run answers at once`() async {
+    @Test func `the probe of a server that does not run answers at once`() async {
         let (answers, answer) = AsyncStream.makeStream(of: Void.self)
         EventLoopProbe().ask { answer.finish() }
         for await _ in answers {}

@@ -19,7 +19,7 @@ final class Gate: Sendable {
         semaphore.signal()
     }
 
-    /// Returns once the given number of callers wait.
+    /// Returns once the given number of callers have arrived.
     func awaitArrivals(_ count: Int) { while arrivals.load(ordering: .relaxed) < count { usleep(500) } }
 
     func open() { semaphore.signal() }

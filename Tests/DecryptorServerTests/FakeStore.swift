@@ -12,7 +12,7 @@ final class FakeStore: MerchantRepository {
     let readFailure = Mutex<MerchantError?>(nil)
     /// How often the store was read.
     let reads = Atomic<Int>(0)
-    /// Called after every read, before its result is returned.
+    /// Called after every read that ``readFailure`` does not fail, before the result is returned.
     let afterRead = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(observers: StoreObservers = StoreObservers()) { memory = MemoryRepository(observers: observers) }
@@ -27,7 +27,7 @@ final class FakeStore: MerchantRepository {
                 try transaction.insert(
                     Merchant(identifier: keyPair.merchantIdentifier, name: nil, createdAt: keyPair.createdAt))
             }
-            // As a promotion does: a merchant has one current key pair.
+            // As a promotion does: a merchant has one current key pair of each purpose and algorithm.
             for var other in transaction.keyPairs(of: keyPair.merchantIdentifier)
             where keyPair.state == .current && other.state == .current && other.purpose == keyPair.purpose
                 && other.algorithm == keyPair.algorithm

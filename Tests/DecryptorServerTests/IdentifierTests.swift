@@ -23,7 +23,7 @@ struct IdentifierTests {
         try await server.client { try $0.ask(method, target, body, fields: fields) }
     }
 
-    @Test func `every kind of response repeats the identifiers of its request`() async throws {
+    @Test func `every kind of response has the request id and the trace id of its request`() async throws {
         let hash = server.addKey()
         let rsa = server.addKey(algorithm: .rsaV1)
         try await server.serve { _ in
@@ -53,7 +53,7 @@ struct IdentifierTests {
         #expect(server.store.audit.map(\.requestId) == ["pay-7"])
     }
 
-    @Test func `an invalid identifier is replaced, and a success has one only if the client sent one`() async throws {
+    @Test func `an invalid request id is replaced; a resolved key has none unless the client sent one`() async throws {
         let hash = server.addKey()
         try await server.serve { _ in
             let refused = try await ask("GET", "/none", fields: "X-Request-Id: a b\r\ntraceparent: 00-1-2-3\r\n")

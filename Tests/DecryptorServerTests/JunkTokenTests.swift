@@ -55,7 +55,7 @@ import Vocabulary
         #expect(forged.status == 422 && forged.use == nil)
     }
 
-    @Test func `a token that decrypts counts as a request and as a decryption`() async throws {
+    @Test func `a verified token that decrypts counts as a request and as a decryption`() async throws {
         let genuine = try await use(after: MintedToken(to: key.publicKey, signedAt: now), #","claim":false"#)
         #expect(genuine.status == 200)
         #expect(genuine.use?.requests?.count == 2 && genuine.use?.decryptions?.count == 2)

@@ -102,7 +102,7 @@ struct PartsTests {
         }
     }
 
-    @Test("The cache stays within its limit and keeps what is used")
+    @Test("The cache stays close to its limit and keeps an entry that is in use")
     func bound() {
         let clock = HandClock()
         let cache = KeyResponseCache(maximumBytes: 1024 * 1024)

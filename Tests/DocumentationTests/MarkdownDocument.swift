@@ -17,7 +17,7 @@ struct MarkdownDocument: Sendable, CustomTestStringConvertible {
             .components(separatedBy: "\n")
     }
 
-    /// Every document of the repository.
+    /// The documents in the root directory and in docs/.
     static func all() throws -> [MarkdownDocument] {
         let docs = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: "docs").path)
             .filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The script of docs/onboarding.md for the backend of a portal, with both versions of HTTP.
+/// The script of docs/onboarding.md for the backend of a portal, with HTTP/1.1 and HTTP/2.
 @Suite(.serialized) struct PortalCommandTests {
     @Test("a backend that uses nothing but curl onboards a merchant", arguments: ["1.1", "2"])
     func backend(_ version: String) throws {

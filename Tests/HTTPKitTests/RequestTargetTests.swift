@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test("a path has no empty segment and begins with a slash")
+    @Test("a path begins with a slash and, unless it is only a slash, has no empty segment")
     func segments() {
         for path in ["/", "/v1/merchants", "/v1/keys/ab%2Fcd/csr", "/v1?x=//"] {
             #expect(RequestTarget(path).hasNoEmptySegments, "\(path)")

@@ -249,7 +249,7 @@ import WireAPI
         }
     }
 
-    @Test func `the audit has every attempt with its outcome, and no card data`() async throws {
+    @Test func `the audit has each attempt with its outcome, and of the card at most four digits`() async throws {
         try await TestIssuer().run { issuer in
             _ = try await issuer.encrypt(issuer.body())
             _ = try await issuer.encrypt(issuer.body())

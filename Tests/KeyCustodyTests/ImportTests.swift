@@ -127,7 +127,7 @@ import Vocabulary
         let scratch = try Scratch()
         let file = try make([Self.ecKey, "ec -in key.pem -aes256 -out out -passout pass:correct"], in: scratch)
         let fixture = try CustodyFixture()
-        // One in 256 wrong passphrases passes the check of the padding.
+        // About one in 256 wrong passphrases passes the check of the padding.
         for attempt in 0..<1000 {
             #expect(refusal { try fixture.import(file, passphrase: "wrong \(attempt)") }?.code == .wrongPassphrase)
         }

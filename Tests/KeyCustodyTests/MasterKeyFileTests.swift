@@ -4,7 +4,8 @@ import KeyCustody
 import MerchantCore
 import Testing
 
-/// Whatever files a crash leaves during a rotation, the new key ends up under the name `master.key`.
+/// After a rotation, also one that a crash interrupted, the new key has the name of the old key. A key that the
+/// database never needed is not overwritten.
 @Suite struct MasterKeyFileTests {
     private let scratch: Scratch
     private let path: String

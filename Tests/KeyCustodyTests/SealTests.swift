@@ -63,7 +63,7 @@ import Vocabulary
         }
     }
 
-    @Test func `each seal has its own nonce, and consists of nonce, encrypted key and tag`() throws {
+    @Test func `each seal begins with its own nonce, and has the length of nonce, encrypted key and tag`() throws {
         let fixture = try CustodyFixture()
         let seals = try (0..<200).map { _ in try fixture.generate().sealedPrivateKey.bytes }
         #expect(Set(seals.map { Array($0.prefix(12)) }).count == seals.count)

@@ -75,7 +75,7 @@ import Vocabulary
         #expect(try fixture.symmetricKey(new.publicKeyHash, .wrappedKey(wrapped)) == key)
     }
 
-    @Test func `every failure of an RSA unwrap has the same error`() throws {
+    @Test func `every failed RSA unwrap of 256 bytes has the same error`() throws {
         let fixture = try CustodyFixture()
         let (new, other) = (try fixture.generate(.rsaV1), try fixture.generate(.rsaV1))
         let public2048 = try _RSA.Encryption.PublicKey(derRepresentation: new.subjectPublicKeyInfo)

@@ -3,7 +3,8 @@ import KeyCustody
 import MerchantCore
 import Vocabulary
 
-/// Certificate authorities and certificates that openssl generates, one file `NAME.pem` and `NAME.key` for each.
+/// Certificate authorities and certificates that openssl generates, in the files `NAME.pem` and `NAME.key`. A renewed
+/// certificate has no key file of its own.
 struct TestAuthorities {
     /// A section of extensions in openssl's configuration.
     enum Section: String, CaseIterable {

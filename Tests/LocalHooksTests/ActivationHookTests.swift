@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test(
-        "a failing command gives activationFailed, and the error contains nothing that the command printed",
+        "a failing command gives activationFailed, and the error contains no card data that the command printed",
         arguments: [
             "cat >&2; exit 1", "cat", "cat; exit 1", "kill -9 $$", "echo '{\"activationData\": \"not Base64\"}'",
             "echo '{\"activationData\": \"\"}'", "echo '{\"activationData\": null}'", "true",

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Connects, and sends one byte. After the channel has read this byte, it waits for the end of the input.
+    /// Connects, and sends one byte. The channel reads this byte, and then waits for the end of the input.
     private func connect(limit: Int = 100_000) async throws -> Connection {
         var descriptors: [CInt] = [-1, -1]
         try #require(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &descriptors) == 0)

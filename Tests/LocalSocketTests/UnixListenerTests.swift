@@ -121,7 +121,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("data".utf8))
     }
 
-    @Test("removing keeps the socket with which another process replaced it")
+    @Test("removing a socket keeps the one with which another process replaced it")
     func successor() throws {
         let path = directory + "/a.sock"
         let first = try UnixListener.listen(path: path, mode: 0o600, backlog: 16)
@@ -165,7 +165,7 @@ import Testing
 
 /// Checks a path repeatedly on its own thread.
 private final class Watcher: @unchecked Sendable {
-    // Proof for @unchecked Sendable: everything below `lock` is touched only while it is held.
+    // Proof for @unchecked Sendable: the variables below `lock` are used only while it is held.
     private let lock = NSLock()
     private var stopped = false
     private var sightings = 0

@@ -37,7 +37,7 @@ import Vocabulary
         #expect(severities == [nil, nil, .critical])
     }
 
-    @Test func `with scheduled backups, only keys before the first backup are reported`() {
+    @Test func `with scheduled backups, keys are reported only until the first verified backup`() {
         var policy = Self.policy
         policy.isScheduled = true
         #expect(policy.severity(of: Self.coverage(), at: Self.after(0)) == .warning)

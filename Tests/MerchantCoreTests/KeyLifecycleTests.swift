@@ -27,7 +27,7 @@ import Vocabulary
     }
 
     @Test(arguments: events.indices)
-    func `no event leaves destroyed, and only promote leads to current`(index: Int) {
+    func `no event leaves destroyed, and only promote makes a key current`(index: Int) {
         let (event, _) = Self.events[index]
         #expect((try? KeyLifecycle.state(after: event, from: .destroyed)) ?? .destroyed == .destroyed)
         guard event != .promote else { return }

@@ -27,7 +27,7 @@ import Vocabulary
                 .isEmpty)
     }
 
-    @Test func `each difference names both values`() throws {
+    @Test func `each difference is found, and for a name or encryptTo with both values`() throws {
         let found = RegistrationDrift.between(
             desired, appleRecord(["b.example", "x.example"], name: "Other", hash: "AB"))
         #expect(
@@ -57,7 +57,7 @@ import Vocabulary
         #expect(details.domainNames == ["a.example", "xn--bcher-kva.example", "not a name"])
     }
 
-    @Test func `a response with an empty or too long text, or with too many domains, is refused`() {
+    @Test func `a response with a text that is too long, an empty domain or too many domains is refused`() {
         for (name, domains) in [
             (String(repeating: "x", count: 5000), ["a.example"]), ("Shop", [""]),
             ("Shop", [String(repeating: "x", count: 1025)]), ("Shop", [String](repeating: "a.example", count: 10_001)),

@@ -23,7 +23,7 @@ import Vocabulary
         Occurrences(count: 2, first: now.adding(day * -(first ?? daysAgo)), last: now.adding(day * -daysAgo))
     }
 
-    /// A successful decryption since the promotion.
+    /// A use with a successful decryption since the promotion.
     static func confirmed(daysAgo: Int, first: Int? = nil) -> KeyUse {
         let decryptions = seen(daysAgo: daysAgo, first: first)
         return KeyUse(decryptions: decryptions, promotionConfirmedAt: decryptions.first)
@@ -44,7 +44,7 @@ import Vocabulary
     }
 
     @Test(arguments: KeyState.allCases, KeyState.allCases.map { Optional($0) } + [nil])
-    func `a roll ends exactly when its new key is revoked or destroyed, or is current and no old key is left`(
+    func `a roll ends exactly when its new key is revoked or destroyed, or is current and no old key is in use`(
         to: KeyState, from: KeyState?
     ) {
         let oldIsInUse = from == .pending || from == .standby || from == .current || from == .retiring

@@ -20,7 +20,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a revocation that leaves fewer keys than the target gives a warning`() throws {
+    @Test func `an active key's revocation that leaves fewer active keys than the target gives a warning`() throws {
         #expect(try warningCount(.current, replacements: 1, active: 1, reason: "r") == 1)
         #expect(try warningCount(.current, replacements: 1, active: 2, reason: "r") == 0)
         #expect(try warningCount(.pending, replacements: 0, active: 0, reason: "r") == 0)
@@ -74,7 +74,7 @@ import Vocabulary
         }
     }
 
-    @Test func `each violated rule has its own error code`() throws {
+    @Test func `a certificate that violates a rule is refused with the error code of this rule`() throws {
         let merchant = MerchantIdentifier("merchant.a")
         let other = MerchantIdentifier("merchant.b")
         let hash = PublicKeyHash(of: [1])
@@ -98,7 +98,7 @@ import Vocabulary
         #expect(try code(facts(hash: hash, merchant: merchant), issuer: .verified) == nil)
     }
 
-    @Test func `the newest valid certificate is in use, or an expired one if none is valid`() {
+    @Test func `the newest valid certificate is in use or, if none is valid, the one that expires last`() {
         func stored(_ begins: Int64, _ ends: Int64) -> StoredCertificate {
             StoredCertificate(
                 der: [], fingerprint: [UInt8(truncatingIfNeeded: begins)], serialNumber: "", subject: "", issuer: "",

@@ -84,7 +84,8 @@ import Vocabulary
         return bench.machineRequest(accessName(name))
     }
 
-    /// Stores as many invitations of `creator` as a client of the portal may create in 30 days, and lets them expire.
+    /// Stores as many invitations of `creator` as a client of the portal may create for one merchant in 30 days, and
+    /// lets them expire.
     private func storeExpiredInvitations(_ bench: Bench, createdBy creator: String) async throws {
         let now = bench.clock.now
         try await bench.repository.write { transaction in

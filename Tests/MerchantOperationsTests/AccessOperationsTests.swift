@@ -99,7 +99,7 @@ import Vocabulary
         #expect(third.access.secrets.last?.stored == second.token.stored)
     }
 
-    @Test func `a repeated creation or rotation is refused, because a token is shown only once`() async throws {
+    @Test func `a repeated request for a new token is refused, because a token is shown only once`() async throws {
         let bench = try await Bench()
         let request = bench.keyedRequest("a")
         let token = try #require(try await create(bench, for: request).token)
@@ -116,7 +116,7 @@ import Vocabulary
         #expect(try await bench.audited().suffix(2).map(\.action) == [.accessCreated, .accessRotated])
     }
 
-    @Test func `an access with a client certificate has no token, and is valid until it is revoked`() async throws {
+    @Test func `an access with a client certificate has no token, and a revocation ends it`() async throws {
         let bench = try await Bench()
         let certificate = Bench.certificate(PublicKeyHash(of: [1]), of: Bench.shop)
         let fingerprint = PublicKeyHash(of: certificate).bits
@@ -149,14 +149,14 @@ import Vocabulary
     }
 
     @Test(arguments: [[], [.administer], [.onboard, .decrypt]] as [Set<Permit>])
-    func `permits other than onboard and read, and no permits, are refused`(permits: Set<Permit>) async throws {
+    func `permits that an access cannot have, and no permits, are refused`(permits: Set<Permit>) async throws {
         let bench = try await Bench()
         let found = await refusal { _ = try await create(bench, permits: permits) }
         #expect(found?.code == .malformed)
         for name in ["'onboard'", "'read'"] { #expect(found?.detail.contains(name) == true) }
     }
 
-    @Test func `an access with invalid merchants or a past expiry is refused`() async throws {
+    @Test func `an access with invalid merchants, or an expiry that is not in the future, is refused`() async throws {
         let bench = try await Bench()
         let now = bench.clock.now
         let tooMany = Set((0...AccessOperations.maximumMerchants).compactMap { MerchantIdentifier("merchant.m\($0)") })

@@ -190,7 +190,7 @@ import Vocabulary
         #expect(try await sessions.resume(secret.text, extending: true) == nil)
     }
 
-    @Test func `an admin ends the sessions and unused links of one operator, or of all`() async throws {
+    @Test func `an admin ends the sessions and unused links of one operator, or of all operators`() async throws {
         let bench = try await bench()
         let sessions = bench.operations.portalSessions
         let merchants = try await begin(bench).secret

@@ -6,7 +6,7 @@ import Vocabulary
 
 /// What the store records about the verification of a backup.
 @Suite struct BackupVerificationTests {
-    @Test func `a backup whose last verification found a fault is not verified`() async throws {
+    @Test func `a backup whose last verification found a fault does not count as verified`() async throws {
         let bench = try await Bench()
         let service = MemoryBackups(clock: bench.clock)
         let backups = Operations(

@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// The use cases with a store in memory and a ``ScriptedGateway``.
+/// The use cases with a ``ScriptedGateway`` and, by default, a store in memory.
 struct Bench: Sendable {
     // swift-format-ignore: NeverForceUnwrap
     static let integrator = MerchantIdentifier("platformintegrator.com.example")!

@@ -52,8 +52,8 @@ private final class MortalRepository: MerchantRepository {
     func eraseCopiesOfDestroyedSecrets() async throws {}
 }
 
-/// Daemons that run one after another over one store. When one was killed, the next resolves the open calls, as at
-/// every start.
+/// Daemons that run one after another over one store. When one was killed, the next resolves the open calls, as a real
+/// daemon does when it starts.
 private final class Daemons: Sendable {
     private struct Generation: Sendable {
         let number: Int
@@ -102,11 +102,11 @@ private final class Daemons: Sendable {
 @Suite("Registrations with failures") struct FaultTests {
     /// The number of concurrent clients. Each has its own merchants.
     private static let workers = 8
-    /// The clock advances only between rounds, so that no time passes during a call.
+    /// The number of rounds. The clock advances only between two rounds, so that no time passes during a call.
     private static let rounds = 25
     private static let requestsInARound = 5
 
-    /// Returns a random fault, or nil. In 1,000 calls, each fault occurs several times.
+    /// Returns a random fault, or nil. In 1,000 calls, each fault very probably occurs several times.
     private static func fault(_ call: ScriptedGateway.Call) -> ScriptedGateway.Fault? {
         if case .details = call {
             return Int.random(in: 0..<100) < 12

@@ -3,7 +3,8 @@ import MerchantOperations
 import Testing
 import Vocabulary
 
-/// The key pairs and rolls of a merchant, and the step that must come next. Times are days from ``now``.
+/// The key pairs and rolls of a merchant, and the step that must come next. Times are days from ``now``,
+/// negative for the past.
 struct OnboardingCase: CustomTestStringConvertible, Sendable {
     static let now = Timestamp(millisecondsSince1970: 1_795_237_200_000)
 
@@ -13,7 +14,7 @@ struct OnboardingCase: CustomTestStringConvertible, Sendable {
     let next: OnboardingProgress.StepName?
     let party: RollParty
     let since: Timestamp?
-    /// A part of the text of the next step, or of the last one if all are done.
+    /// A part of the text of the next step, or of the last one if all are done; empty if the test does not check it.
     let text: String
 
     /// - Parameters:

@@ -52,7 +52,7 @@ import Vocabulary
         #expect(try await next(bench) == .activation)
         bench.clock.advance(by: .seconds(60))
         try await decryptToken(for: first, bench)
-        // Without a roll, the first decryption promotes a key pair only if no other key pair is current.
+        // Without a roll, a decryption promotes a key pair only if no key pair of its algorithm is current.
         #expect(try await onboarding.keyPair(first, in: Self.ownScope).keyPair.state == .current)
         #expect(try await next(bench) == nil)
         bench.clock.advance(by: .seconds(86_400 * 2))
@@ -78,7 +78,7 @@ import Vocabulary
         #expect(rolls.map(\.roll.number) == [view.roll.number])
     }
 
-    @Test func `a merchant has at most 4 key pairs that wait for a certificate`() async throws {
+    @Test func `onboarding generates no key pair while a merchant has 4 without a certificate`() async throws {
         let bench = try await bench()
         let repeated = bench.keyedRequest("fourth")
         var hashes: [PublicKeyHash] = []
@@ -125,7 +125,7 @@ import Vocabulary
         #expect(key?.code == .privateKeyUploaded)
     }
 
-    @Test func `another upload of a certificate changes nothing, and names the key pair whose certificate is missing`()
+    @Test func `another upload of a certificate changes nothing, and names any key pair that waits for a certificate`()
         async throws
     {
         let bench = try await bench()
@@ -152,7 +152,7 @@ import Vocabulary
         #expect(!new.isStoredAlready && new.awaitedKey == nil)
     }
 
-    @Test func `the preview of a roll names the key pair that the roll begins with`() async throws {
+    @Test func `the preview of a roll names the key pair that the roll would use, if it exists already`() async throws {
         let bench = try await bench()
         let onboarding = bench.operations.onboarding
         func preview() async throws -> RollPreview {
@@ -175,7 +175,7 @@ import Vocabulary
         #expect(try await preview() == .open)
     }
 
-    @Test func `a certificate without a merchant is stored for the merchant in scope that has its key pair`()
+    @Test func `a certificate uploaded without a merchant is stored for the merchant in scope that has the key pair`()
         async throws
     {
         let bench = try await bench()
@@ -198,7 +198,7 @@ import Vocabulary
         try await bench.register("nobody", ["nobody.example"])
         let unknown = try #require(MerchantIdentifier("merchant.com.example.unknown"))
 
-        /// The errors of every method about a merchant.
+        /// The errors of methods that take a merchant identifier.
         func errors(_ merchant: MerchantIdentifier, _ scope: MerchantScope) async -> Set<MerchantError?> {
             let request = bench.request
             return [
@@ -309,7 +309,7 @@ import Vocabulary
         #expect(bench.gateway.records[partnerName("platform")]?.encryptTo == Bench.integrator)
     }
 
-    @Test func `a registration whose merchant has its own key, but another encryptTo, has a warning`() async throws {
+    @Test func `a registration has a warning if its merchant has a key, but is not its encryptTo`() async throws {
         let bench = try await bench()
         for merchant in [Bench.integrator, Bench.shop] {
             let key = try await generate(bench, for: merchant)

@@ -57,7 +57,7 @@ import WireAPI
         #expect(progress.steps.map(\.since) == [generated, issued, issued, promoted, paid, paid, paid])
     }
 
-    @Test func `the activation is due before the old certificate ends, and the quiet period has an end`() {
+    @Test func `the steps of a roll are due before the old certificate ends, and the quiet period has an end`() {
         let rolls = [OnboardingCase.roll(7, from: 1, to: 2, started: -30)]
         let old = OnboardingCase.key(1, .current, since: -700, certificate: (-700, 60), confirmed: -699)
         let pending = OnboardingCase.key(2, .pending, created: -200, since: -200)
@@ -74,7 +74,7 @@ import WireAPI
         #expect(first.steps.allSatisfy { $0.until == nil })
     }
 
-    @Test func `a certificate is awaited for the key of the next step, or after all steps for a reserve key`() {
+    @Test func `the awaited certificate is that of the next step's key or, after all steps, of a reserve key`() {
         func awaited(_ keys: OnboardingFacts.Key...) -> PublicKeyHash? {
             OnboardingProgress(OnboardingCase("", keys, next: nil).facts).awaitedKey
         }

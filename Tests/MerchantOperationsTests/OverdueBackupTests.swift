@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// Events about a newest backup that is too old.
+/// Events that report that the newest backup is too old, or that there is none.
 @Suite struct OverdueBackupTests {
     @Test func `one backup raises at most one event of each severity, however often it is reported`() async throws {
         let bench = try await Bench()

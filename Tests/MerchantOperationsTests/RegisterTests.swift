@@ -5,7 +5,7 @@ import Testing
 import Vocabulary
 
 @Suite("Registering") struct RegisterTests {
-    @Test("a new merchant is registered with the platform's own identifier, and every step is recorded")
+    @Test("a new merchant's encryptTo is the platform's identifier by default, and every step is recorded")
     func new() async throws {
         let bench = try await Bench()
         let view = try await bench.register("shop-1", ["b.example", "a.example"], url: "https://a.example/")
@@ -103,7 +103,7 @@ import Vocabulary
         #expect(try await bench.repository.read { try $0.registration(partnerName("new")) } == nil)
     }
 
-    @Test("without encryptTo there must be exactly one integrator")
+    @Test("a new registration without encryptTo needs exactly one platform integrator")
     func integrator() async throws {
         let bench = try await Bench()
         let second = try #require(MerchantIdentifier("platformintegrator.com.example.second"))
@@ -118,7 +118,7 @@ import Vocabulary
         #expect(bench.gateway.calls.isEmpty)
     }
 
-    @Test("a merchant that a registration names cannot be removed until it is unregistered")
+    @Test("a merchant that a registration names cannot be removed before the registration")
     func merchantInUse() async throws {
         let bench = try await Bench()
         let merchant = try #require(MerchantIdentifier("merchant.com.example.shop"))

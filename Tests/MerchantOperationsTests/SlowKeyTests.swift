@@ -9,8 +9,8 @@ import Vocabulary
 
 /// Key operations that occupy a processor for long.
 @Suite("Slow key work") struct SlowKeyTests {
-    /// A custodian that blocks the thread of an import or of an RSA key generation until ``release()``, and for 10 ms
-    /// after it.
+    /// A custodian that blocks the thread of an import or of an RSA key generation until ``release()``, for at most 20
+    /// seconds, and then for 10 ms more.
     private final class BlockingCustodian: KeyCustodian {
         private let custodian: FakeCustodian
         private let gate = DispatchSemaphore(value: 0)

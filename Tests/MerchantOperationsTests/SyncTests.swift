@@ -6,7 +6,7 @@ import Testing
 import Vocabulary
 
 @Suite("Unregistering, details and sync") struct SyncTests {
-    @Test("domains can be removed in several requests, whose reason Apple gets; an unregistered domain is refused")
+    @Test("domains can be removed in several requests; Apple gets each reason; an unregistered domain is refused")
     func unregister() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example", "b.example", "c.example"])
@@ -30,7 +30,7 @@ import Vocabulary
         #expect(try await bench.operations.registrations.registrations(after: nil, limit: 10).isEmpty)
     }
 
-    @Test("a registration that Apple lost is removed without a call to Apple")
+    @Test("a registration that Apple lost is removed without a call that changes Apple's record")
     func unregisterGone() async throws {
         let bench = try await Bench()
         try await bench.register("shop-1", ["a.example"])
@@ -64,7 +64,7 @@ import Vocabulary
         #expect(unknown?.code == .registrationNotFound)
     }
 
-    @Test("sync finds each kind of drift and changes nothing; with repair it makes Apple match the desired state")
+    @Test("sync finds each kind of drift and changes nothing at Apple; with repair, Apple matches the desired state")
     func drift() async throws {
         let bench = try await Bench()
         let other = try #require(MerchantIdentifier("merchant.com.example.other"))

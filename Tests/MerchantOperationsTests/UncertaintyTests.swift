@@ -65,7 +65,7 @@ import Vocabulary
     }
 
     @Test(
-        "a call that may still reach Apple stays open: a repeat is allowed, any other request is a conflict",
+        "a call that may still reach Apple stays open: a repeat is allowed, another request for the merchant is not",
         arguments: [ScriptedGateway.Fault.failedBeforeActing, .resetBeforeActing])
     func open(_ fault: ScriptedGateway.Fault) async throws {
         let once = Once(fault)

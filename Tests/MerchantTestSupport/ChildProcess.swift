@@ -78,8 +78,8 @@ package final class ChildProcess: @unchecked Sendable {
         id = try Self.spawn(command, environment ?? Self.inheritedEnvironment, &actions)
     }
 
-    /// This process's environment, without the variables of the tests, such as `MERCHANTKEYD_FIXTURES`: the daemon
-    /// refuses to start with a variable `MERCHANTKEYD_…` that is not a setting.
+    /// This process's environment without all variables `MERCHANTKEYD_…`, such as `MERCHANTKEYD_FIXTURES`: the daemon
+    /// refuses to start with such a variable if it is not a setting.
     package static var inheritedEnvironment: [String: String] {
         ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MERCHANTKEYD_") }
     }
@@ -112,7 +112,7 @@ package final class ChildProcess: @unchecked Sendable {
     @discardableResult
     package func wait() -> End { reap(0) ?? .exited(-1) }
 
-    /// Sends a signal, unless the program has ended: its process identifier may belong to another process by now.
+    /// Sends a signal, unless the end of the program is known: its identifier may then belong to another process.
     package func signal(_ number: Int32) {
         lock.withLock {
             if ended == nil { kill(id, number) }

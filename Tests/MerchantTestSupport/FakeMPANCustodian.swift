@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Secrets
 
-/// Seals account numbers by inverting their bits, and opens only what it sealed for the same merchant token.
+/// Seals account numbers by inverting their bits, and opens one only if a short checksum of its owner matches.
 package struct FakeMPANCustodian: MPANCustodian {
     package init() {}
 

@@ -1,5 +1,5 @@
-/// Requests that test a server's conformance to RFC 9112. All servers share the table; each request uses a connection
-/// of its own.
+/// Requests that test a server's conformance to RFC 9112. The tests of several servers share the table. Each request
+/// uses a connection of its own.
 ///
 /// The server must have `GET /v1/health`. The client keeps its sending side open.
 package struct HTTPRuleCase: Sendable, CustomStringConvertible {

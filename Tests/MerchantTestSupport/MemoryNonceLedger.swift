@@ -2,7 +2,7 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// A ledger of nonces in memory with the store's rules. Refuses every claim while a failure is set.
+/// A ledger of nonces in memory, which removes no claims. It refuses every claim while a failure is set.
 package final class MemoryNonceLedger: NonceLedger {
     private let claims = Mutex<[Bits256: NonceClaim]>([:])
     private let failure = Mutex<MerchantError?>(nil)

@@ -22,7 +22,7 @@ package final class NotifySocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The next message. Blocks its thread.
+    /// The next message. Blocks the calling thread.
     ///
     /// - Returns: nil if none arrives in time.
     package func next(within seconds: Int) -> String? {

@@ -4,7 +4,7 @@ package import PaymentToken
 package import Vocabulary
 
 extension Operations {
-    /// Builds every use case over a store, with defaults for the other collaborators.
+    /// Builds every use case over a store, a custodian and a clock, with defaults for the other collaborators.
     package init(
         repository: any MerchantRepository, custodian: any KeyCustodian, claims: any ClaimLedger = MemoryClaimLedger(),
         clock: any WallClock, confirmedTime: ConfirmedTime? = nil, environment: Environment = .sandbox,

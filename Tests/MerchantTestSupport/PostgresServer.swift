@@ -6,8 +6,8 @@ import Synchronization
 /// stopped, and its files are removed, when this value is released or the test process ends, even if the process is
 /// killed.
 package final class PostgresServer: Sendable {
-    /// The server for tests that need no durable commits. All tests of a process share it; each uses a database of its
-    /// own.
+    /// A server without durable commits, for all tests of a process that need no server of their own. Each test uses
+    /// its own database.
     package static let shared = Result {
         try PostgresServer(settings: [
             "fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=1000",

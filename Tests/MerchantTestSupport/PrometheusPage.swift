@@ -16,7 +16,7 @@ package struct PrometheusPage: Sendable {
         values[Sample(name: name, labels: labels)]
     }
 
-    /// - Throws: ``Invalid`` with the line that breaks a rule.
+    /// - Throws: ``Invalid`` if the text breaks a rule.
     package init(_ text: String) throws {
         guard text.hasSuffix("\n") else { throw Invalid(description: "the last line has no line feed") }
         var current = ""

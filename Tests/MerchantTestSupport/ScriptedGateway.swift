@@ -78,7 +78,7 @@ package final class ScriptedGateway: RegistrationGateway {
 
     /// - Parameters:
     ///   - delay: the duration of each call.
-    ///   - fault: returns the fault of each call.
+    ///   - fault: returns the fault of each call; nil if the call does not fail.
     package init(delay: Duration = .zero, fault: @escaping @Sendable (Call) -> Fault? = { _ in nil }) {
         self.delay = delay
         self.fault = fault

@@ -3,7 +3,7 @@ package import Testing
 
 /// Which tests this run includes.
 package enum TestRun {
-    /// Without slow tests, and with fewer random cases: `scripts/test` without arguments.
+    /// Without the tests ``skippedInQuickRuns``, and with fewer random cases, as in `scripts/test` without arguments.
     package static let isQuick = ProcessInfo.processInfo.environment["MERCHANTKEYD_QUICK_TESTS"] == "1"
 }
 

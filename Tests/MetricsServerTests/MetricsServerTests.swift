@@ -13,7 +13,7 @@ import Testing
 
 /// The TCP port for metrics, with curl as its client.
 @Suite struct MetricsServerTests {
-    /// A running server.
+    /// A client of a running server.
     private struct Client: Sendable {
         let port: Int
         let requests: RequestMetrics

@@ -6,13 +6,13 @@ import Testing
         try texts.map { try #require(NetworkAddress($0)) }
     }
 
-    @Test func `internal addresses are left out while there is a public one`() throws {
+    @Test func `internal addresses that are not allowed are left out if there is a public one`() throws {
         let found = try Self.addresses("10.0.0.1", "8.8.8.8", "::1")
         #expect(try HostResolver(allowsInternalAddresses: false).usable(found) == Self.addresses("8.8.8.8"))
         #expect(try HostResolver(allowsInternalAddresses: true).usable(found) == found)
     }
 
-    @Test func `a host with internal addresses only is refused, naming the first`() throws {
+    @Test func `a host with only internal addresses is refused if they are not allowed, naming the first`() throws {
         let found = try Self.addresses("10.0.0.1", "::1")
         #expect(throws: HostResolutionError.internalAddress(found[0])) {
             try HostResolver(allowsInternalAddresses: false).usable(found)
@@ -20,7 +20,7 @@ import Testing
         #expect(throws: HostResolutionError.noAddress) { try HostResolver(allowsInternalAddresses: true).usable([]) }
     }
 
-    @Test func `a name is resolved and its internal addresses refused`() async throws {
+    @Test func `a name is resolved, and refused if its addresses are internal and not allowed`() async throws {
         #expect(
             try await !HostResolver(allowsInternalAddresses: true).addresses(of: "localhost", within: .seconds(10))
                 .isEmpty)

@@ -17,7 +17,7 @@ import Testing
         #expect(policy.pause(after: 3, retryAfter: nil, jitter: 0) == nil)
     }
 
-    @Test func `a pause that the server asks for is kept, and one of more than 30 seconds ends the call`() {
+    @Test func `a pause that the server asks for is used, and one of more than 30 seconds ends the call`() {
         let policy = RetryPolicy()
         #expect(policy.pause(after: 1, retryAfter: .seconds(30), jitter: 0) == .seconds(30))
         #expect(policy.pause(after: 1, retryAfter: .seconds(31), jitter: 0) == nil)

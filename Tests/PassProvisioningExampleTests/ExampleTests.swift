@@ -6,7 +6,7 @@ import Testing
 @Suite struct ExampleTests {
     static let sources = URL(filePath: #filePath).deletingLastPathComponent()
 
-    @Test func `the DocC articles contain no other code than the compiled sources`() throws {
+    @Test func `the DocC article EncryptACard contains no other Swift code than the compiled source`() throws {
         let compiled = try String(
             contentsOf: Self.sources.appending(path: "EncryptCardExample.swift"), encoding: .utf8)
         let article = try String(
@@ -19,7 +19,7 @@ import Testing
         for block in blocks { #expect(compiled.contains(block), "\(block)") }
     }
 
-    @Test func `certificates that Apple did not issue stop the example before it reads the card`() {
+    @Test func `invalid certificates stop the example before it reads the card`() {
         let root = ProvisioningTrust.appleRootCAG3.base64EncodedString()
         #expect(throws: CertificateFinding.sameCertificateTwice) {
             try encryptCard([], certificates: [root, root], nonce: "", nonceSignature: "")

@@ -94,7 +94,8 @@ import X509
                 #expect(!finding.action.isEmpty && !finding.action.hasSuffix("."))
             }
         }
-        // The faults cover every check of the chain. The other codes are about certificates that cannot be read.
+        // The faults cover every check of the chain. The other codes are about the reading of
+        // certificates and roots.
         let foundWhileReading: [CertificateFinding.Code] = [
             .wrongCertificateCount, .sameCertificateTwice, .invalidBase64, .base64Twice, .base64InsteadOfDER,
             .pemInsteadOfDER, .malformedCertificate, .unsupportedAlgorithm, .noRoots, .malformedRoot, .notARoot,

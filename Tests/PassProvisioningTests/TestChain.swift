@@ -4,8 +4,8 @@ import PassProvisioning
 import SwiftASN1
 import X509
 
-/// A chain like Apple's: a P-384 root, a P-256 sub-CA and a P-256 leaf, with the names of Apple's production
-/// certificates. Without a change, every check accepts it.
+/// A chain like Apple's: a P-384 root, a P-256 sub-CA and a P-256 leaf. The sub-CA and the leaf have the names of
+/// Apple's production certificates. Without a change, every check accepts it.
 struct TestChain {
     static let marker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 39]
     static let null: [UInt8] = [0x05, 0x00]

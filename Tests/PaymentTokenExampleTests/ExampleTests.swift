@@ -21,7 +21,7 @@ struct ExampleTests {
         #expect(document.contains("```swift\n\(example)```"))
     }
 
-    @Test("The libraries' DocC articles contain no other code than the compiled sources")
+    @Test("The libraries' listed DocC articles contain no other Swift code than the compiled sources")
     func articles() throws {
         let compiled = try ["OpenTokenExample.swift", "TakePaymentExample.swift", "TokenMetadataExample.swift"].map {
             try String(contentsOf: Self.sources.appending(path: $0), encoding: .utf8)

@@ -45,7 +45,7 @@ extension DifferentialTests {
         var cases: [Case] = []
         let now = Int(TestMint.signedAt.millisecondsSince1970 / 1000)
         while cases.count < count {
-            // One third of the tokens is valid, one sixth is mutated at random, and the rest come from all makers in turn.
+            // One third of the tokens is valid at its signing time, one sixth is mutated, the rest is from all makers.
             let remainder = cases.count % 6
             let maker =
                 remainder < 2

@@ -5,7 +5,7 @@ import PaymentToken
 import Testing
 import Vocabulary
 
-/// Compares the library with an independent implementation in Python. Where the two differ, one of them is wrong.
+/// Compares the library with an independent implementation in Python. If the two differ, one of them is wrong.
 @Suite(
     "Differential tests with Python's cryptography and openssl cms",
     .enabled(if: Python.hasCryptography, "python3 or its package cryptography is not installed"))
@@ -22,7 +22,7 @@ struct DifferentialTests {
     /// The result of the Python script for one case.
     struct PythonResult: Decodable {
         let accepted: Bool
-        /// Whether `openssl cms -verify` succeeds; nil if the message has an invalid structure.
+        /// Whether `openssl cms -verify` succeeds; nil if the token or its CMS message cannot be parsed.
         let cms: Bool?
         let plaintext: String?
         let reason: String?

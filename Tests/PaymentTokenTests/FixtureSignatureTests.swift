@@ -38,7 +38,7 @@ struct FixtureSignatureTests {
         #expect(verification.unpassedChecks.map(\.name) == [.certificateChain])
     }
 
-    @Test("Any changed byte of the signed content is detected", arguments: Fixture.all)
+    @Test("Changed data, an added applicationData and another transactionId are detected", arguments: Fixture.all)
     func changedContent(_ fixture: Fixture) throws {
         let (token, time) = (try fixture.token(), try fixture.signedAt())
         #expect(verifier.verify(token, receivedAt: time).isVerified)

@@ -5,8 +5,8 @@ import PaymentToken
 import Testing
 import Vocabulary
 
-/// A real token, published with its private key in a public test suite. The files are in the directory that the
-/// environment variable `MERCHANTKEYD_FIXTURES` names.
+/// A real token from a public test suite, which also published its private key if ``hasKey``. The files are in the
+/// directory that the environment variable `MERCHANTKEYD_FIXTURES` names.
 struct Fixture: Sendable, CustomTestStringConvertible {
     static let directory = ProcessInfo.processInfo.environment["MERCHANTKEYD_FIXTURES"]
     static let areAvailable = directory != nil

@@ -100,7 +100,7 @@ struct MutationTests {
         #expect(refused > Self.count / 100)
     }
 
-    @Test("No input crashes the parser of payment data, and its errors quote no value")
+    @Test("Mutated payment data does not crash its parser, and the errors quote no account number")
     func paymentData() throws {
         let originals = [TestMint.plaintext, PaymentDataTests.complete].map { Array($0.utf8) }
         var generator = SeededGenerator(seed: Self.seed &+ 2)
@@ -150,7 +150,7 @@ struct MutationTests {
         #expect(read > Self.count / 100 && refused > Self.count / 100)
     }
 
-    @Test("Very large, deep and wide inputs are rejected within bounded time and memory")
+    @Test("Very large, deep and wide inputs are rejected within bounded memory")
     func bounds() throws {
         let parts = try TestMint().parts()
         let before = try Self.peakResidentKilobytes()

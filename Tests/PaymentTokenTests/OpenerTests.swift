@@ -57,7 +57,7 @@ struct OpenerTests {
         #expect(opened.count == TestMint.plaintext.utf8.count)
     }
 
-    @Test("A forged, late or unexpected token is rejected before a key is looked up, and claims nothing")
+    @Test("A token that is forged, late or for other applicationData is rejected before the lookup, and claims nothing")
     func rejectedBeforeLookup() async throws {
         let log = CallLog()
         let opener = try opener(log)

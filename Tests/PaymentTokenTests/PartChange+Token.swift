@@ -3,7 +3,7 @@ import FoundationEssentials
 import PaymentToken
 import Testing
 
-/// Changes of every field of a token except its signature.
+/// Changes of every field of a token, and of its signature as a whole.
 extension PartChange {
     static let ofToken: [PartChange] = [
         PartChange("version: one that is unknown", .parsing(.unsupportedVersion), mentions: "EC_v9") {

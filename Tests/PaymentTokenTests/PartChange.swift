@@ -170,7 +170,7 @@ struct CertificateTree {
         set { node[[2]] = newValue }
     }
 
-    /// Replaces every string in a distinguished name by another one of the same length.
+    /// Replaces each `e` in the strings of a distinguished name by `i`, so that their lengths stay the same.
     static func rename(_ name: inout BERNode) {
         if name.tag == 0x0C || name.tag == 0x13 {
             name.bytes = name.bytes.map { $0 == UInt8(ascii: "e") ? UInt8(ascii: "i") : $0 }

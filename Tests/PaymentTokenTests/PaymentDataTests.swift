@@ -9,7 +9,7 @@ struct PaymentDataTests {
         return try token.decrypt(with: TestMint.restoredKey(of: token)).paymentData()
     }
 
-    /// Payment data with every key of Apple's reference, and one unknown key in each object.
+    /// An EMV payment with every key of Apple's reference for EMV, and unknown keys in several objects.
     static let complete =
         #"{"applicationPrimaryAccountNumber":"370295136149943","applicationExpirationDate":"290228","#
         + #""currencyCode":"036","transactionAmount":"10000","cardholderName":"Ada Lovelace","#
@@ -23,7 +23,7 @@ struct PaymentDataTests {
         + #""expirationDate":"02/29","fpanSuffix":"9943","longDescription":"A long name","#
         + #""shortDescription":"A name","newCard":true},"newMetadata":0},"newField":"4784000000380075"}"#
 
-    @Test("Every key of Apple's reference is parsed")
+    @Test("Every key of Apple's reference for an EMV payment is parsed")
     func everyKey() throws {
         let data = try open(Self.complete, version: .rsaV1)
         #expect(data.applicationPrimaryAccountNumber.unredacted == "370295136149943")
@@ -86,7 +86,7 @@ struct PaymentDataTests {
         }
     }
 
-    @Test("Masked fields hide account numbers, cryptograms and names")
+    @Test("Masked fields hide cryptograms and names, and show at most the first 6 and last 4 digits of account numbers")
     func masked() throws {
         let complete = try open(Self.complete).maskedFields
         let simple = try open(TestMint.plaintext).maskedFields

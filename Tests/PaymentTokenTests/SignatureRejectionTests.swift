@@ -307,7 +307,7 @@ struct SignatureRejectionTests {
         #expect(verification.unpassedChecks.map(\.name) == [.messageDigest])
     }
 
-    @Test("A token with the version of another token fails the check of its structure")
+    @Test("An RSA token that was changed to an EC token fails the check of its structure")
     func otherVersion() throws {
         let verifier = try Self.warmVerifier()
         var parts = try TestMint(version: .rsaV1).parts()

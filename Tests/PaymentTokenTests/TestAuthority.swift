@@ -4,7 +4,7 @@ import FoundationEssentials
 import PaymentToken
 import Vocabulary
 
-/// A CA hierarchy like Apple's, generated for each test run: a P-384 root, a P-256 intermediate, and an EC and an RSA
+/// A generated CA hierarchy like Apple's: a P-384 root, a P-256 intermediate, and an EC and an RSA
 /// signing certificate.
 struct TestAuthority: Sendable {
     static let shared = TestAuthority()

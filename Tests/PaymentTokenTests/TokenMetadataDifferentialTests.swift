@@ -6,7 +6,7 @@ import PaymentToken
 import Testing
 import Vocabulary
 
-/// Compares the library with an independent implementation in Python, in both directions.
+/// Compares the library with an independent implementation in Python, on messages that Python or the tests minted.
 @Suite(
     "Token metadata in the library and in Python",
     .enabled(if: Python.hasCryptography, "python3 or its package cryptography is not installed"))

@@ -90,7 +90,7 @@ struct TokenMetadataRejectionTests {
     }
 
     @Test(
-        "A field changed after signing fails the check of the digest", arguments: ApplePayToken.Version.allCases)
+        "Other data, key material or signature fails the digest check", arguments: ApplePayToken.Version.allCases)
     func changed(_ version: ApplePayToken.Version) throws {
         let valid = try TestMint.ofMetadata(version).metadataParts()
         let other = try TestMint.ofMetadata(version).metadataParts()

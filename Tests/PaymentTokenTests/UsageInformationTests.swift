@@ -42,7 +42,7 @@ struct UsageInformationTests {
             token: token ?? self.token, merchant: merchant ?? self.merchant.publicKey)
     }
 
-    @Test("The device decrypts packages of every permitted length, and data has at most 4,000 characters")
+    @Test("The device decrypts packages of up to 2,984 bytes, and data has at most 4,000 characters")
     func lengths() throws {
         #expect(MerchantTokenUsageInformation.longestPackage == 2_984)
         for count in [0, 1, 2, 3, 1_000, 2_983, 2_984] {

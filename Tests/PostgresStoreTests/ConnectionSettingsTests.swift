@@ -32,7 +32,7 @@ import Testing
         #expect(remote.options["gssencmode"] == "disable")
     }
 
-    @Test func `an option of the connection string takes precedence over the daemon's default, except client_encoding`()
+    @Test func `the connection string takes precedence over the daemon's connect_timeout, not over client_encoding`()
         throws
     {
         let settings = try ConnectionSettings("host=/run/a connect_timeout=9 client_encoding=LATIN1", defaults: [:])

@@ -37,7 +37,7 @@ final class FaultyProxy: Sendable {
         }
     }
 
-    /// Ends the thread that accepts connections.
+    /// Ends the thread that accepts connections, and closes the connections that got no answer.
     func close() {
         shutdown(listener, Int32(SHUT_RDWR))
         closeIgnored()
@@ -56,7 +56,7 @@ final class FaultyProxy: Sendable {
     /// Does not answer on new connections, as if the network dropped all packets.
     func ignoreConnections() { ignored.withLock { $0 = [] } }
 
-    /// How many connections got no answer.
+    /// How many open connections got no answer.
     var ignoredConnections: Int { ignored.withLock { $0?.count ?? 0 } }
 
     func acceptConnections() {

@@ -6,7 +6,8 @@ import Synchronization
 import Testing
 import Vocabulary
 
-/// Several daemons share a database: none uses a key pair from memory after a change of it was acknowledged.
+/// Several daemons share a database: without serve-stale, none uses a key pair from memory after a change of it was
+/// acknowledged.
 @Suite struct NodeLeaseTests {
     let database: TemporaryDatabase
 
@@ -223,7 +224,7 @@ import Vocabulary
         #expect(try database.execute("SELECT count(*) FROM nodes") == "1")
     }
 
-    @Test func `only one daemon is the leader, and another becomes leader after the leader's lease has ended`()
+    @Test func `at most one daemon is the leader, and another becomes leader after the leader's lease has ended`()
         async throws
     {
         let timing = Self.timing(length: .seconds(2))
@@ -290,7 +291,7 @@ import Vocabulary
         await renewal.value
     }
 
-    @Test func `a daemon reads the keys that the other daemons with a lease have published`() async throws {
+    @Test func `a daemon reads the keys that other daemons have published while they have a lease`() async throws {
         let (one, two) = (try SharedNode("one", on: database), try SharedNode("two", on: database))
         defer { [one, two].forEach { $0.close() } }
         let (first, second) = (PostgresNodes(one.store, one.lease.node), PostgresNodes(two.store, two.lease.node))

@@ -17,7 +17,7 @@ import Testing
         #expect(try database.server.execute("SELECT to_regnamespace('merchantkeyd') IS NULL", in: database.name) == "t")
     }
 
-    @Test func `a role with synchronous_commit off is refused on a durable server`() async throws {
+    @Test func `a database with synchronous_commit off is refused on a durable server`() async throws {
         let server = try PostgresServer()
         let durable = try TemporaryDatabase(on: server)
         _ = try durable.open()
@@ -85,7 +85,7 @@ import Testing
         #expect(try database.server.execute("SELECT count(*) FROM pg_class", in: database.name) == before)
     }
 
-    /// `backup restore --replace` renames the old schema and creates a new one. Here somebody has removed the new one.
+    /// `backup restore --replace` renames the old schema and creates a new one. Here the new one is missing.
     @Test func `a database whose schema was removed after a restore is not treated as a new one`() throws {
         let kept = "merchantkeyd_replaced_20261127t140000z"
         _ = try database.open()

@@ -25,7 +25,7 @@ import Testing
         return Set(sql.matches(of: pattern).compactMap { $0.output[1].substring.map(String.init) })
     }
 
-    @Test func `both stores have the same tables and columns`() {
+    @Test func `PostgreSQL has the tables and columns of SQLite, and only the listed further ones`() {
         let (sqlite, postgresql) = (Self.columns(Self.sqlite), Self.columns(Self.postgresql))
         #expect(sqlite.count > 150)
         #expect(sqlite.subtracting(postgresql) == [])
@@ -39,7 +39,7 @@ import Testing
             ])
     }
 
-    @Test func `both stores have the same indexes`() throws {
+    @Test func `PostgreSQL has the indexes of SQLite, and only the listed further ones`() throws {
         let (sqlite, postgresql) = (
             try Self.names(of: "INDEX", Self.sqlite), try Self.names(of: "INDEX", Self.postgresql)
         )

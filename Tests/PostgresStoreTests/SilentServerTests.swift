@@ -38,7 +38,7 @@ import Vocabulary
         return (store, codes)
     }
 
-    @Test func `reads share one attempt to connect to a silent server, and succeed when the server is back`()
+    @Test func `reads share attempts to connect to a silent server, and succeed when the server is back`()
         async throws
     {
         let (store, codes) = try await readWithoutServer(waiting: .seconds(60))
@@ -63,7 +63,7 @@ import Vocabulary
         #expect(codes.contains(.overloaded))
     }
 
-    @Test func `changes that wait for the writing connection share one attempt to connect to a silent server`()
+    @Test func `changes that wait for the writing connection share attempts to connect to a silent server`()
         async throws
     {
         var limits = TemporaryDatabase.limits

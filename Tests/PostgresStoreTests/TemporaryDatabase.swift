@@ -92,7 +92,7 @@ final class TemporaryDatabase: Sendable {
     }
 }
 
-/// Values to store, each with a number.
+/// Values to store. Where a function takes a number, different numbers give different values.
 enum Sample {
     static let time = Timestamp(millisecondsSince1970: 1_780_000_000_000)
     static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "test")

@@ -5,7 +5,8 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// The machine's clock is set forward or back, and corrected two hours later. Work that cannot be undone follows true time.
+/// The machine's clock is set forward or back, or the daemon cannot count the time for which the machine was off. Work
+/// that cannot be undone waits until the time is confirmed.
 @Suite struct ClockJumpTests {
     static let minute = Duration.seconds(60)
     static let hour = Duration.seconds(3_600)
@@ -40,7 +41,7 @@ import Vocabulary
     func `work that cannot be undone is done when it is due in true time, not before and not long after`(
         _ jump: Jump
     ) async throws {
-        // All work scheduled at the beginning is due half a jump after the jump.
+        // The work scheduled here is due half a jump after the jump; only the roll of the used key is due later.
         let lead = jump.size + Self.day
         let wait = lead + jump.size / 2
         let daemon = try SimulatedDaemon(quietPeriod: wait, eventAge: wait)
@@ -65,7 +66,8 @@ import Vocabulary
         ]
 
         clock.advance(by: lead - jump.size)
-        // The claim of this payment is removed before the jump; a clock that is set back makes its token valid again.
+        // If the jump is days long, the claim of this payment is removed before the jump. A clock that is set back
+        // makes the token valid again.
         let old = clock.now
         #expect(try await daemon.present(0, signedAt: old))
         clock.advance(by: jump.size - Self.minute * 10)
@@ -184,7 +186,7 @@ import Vocabulary
     }
 
     @Test
-    func `after days without power, status has a notice, and a warning only while work is due by the machine's clock`()
+    func `days without power are a warning if work is due by the machine's clock, and otherwise a notice`()
         async throws
     {
         for isDue in [false, true] {

@@ -48,7 +48,7 @@ import Vocabulary
         #expect(await revoke(second, RevocationRules.compromised) == nil)
     }
 
-    @Test func `the revocation of an identity key does not warn about payments, and needs another identity key`()
+    @Test func `revoking an identity key does not warn about payments, and revoking the last one needs a compromise`()
         async throws
     {
         _ = try await real.onboard(merchant)

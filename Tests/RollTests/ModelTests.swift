@@ -11,7 +11,7 @@ import Vocabulary
     static let merchants = (0..<3).map(RealStore.merchant)
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func `no sequence of operations violates an invariant`(seed: UInt64) async throws {
+    func `random operations violate no invariant`(seed: UInt64) async throws {
         var policy = RollPolicy()
         policy.finishesWhenQuiet = seed.isMultiple(of: 2)
         let real = try RealStore(policy: policy)
@@ -52,7 +52,7 @@ import Vocabulary
         }
     }
 
-    /// The time of the last decryption for each key, to compare with the store.
+    /// The time of the last decryption for each key, to compare with the time of its promotion.
     final class Decryptions: Sendable {
         private let latest = Mutex<[PublicKeyHash: Timestamp]>([:])
 
@@ -202,7 +202,7 @@ import Vocabulary
         #expect(isAutomatic || isConfirmed, "roll \(roll.number): no token for \(roll.to) since \(promotion.at)")
     }
 
-    /// The audit records of each key pair lead from one state to the next, and the chain is intact.
+    /// The audit records of each key pair lead from one state to the next, and each record is intact.
     static func checkHistory(
         of merchant: MerchantIdentifier, _ keys: [KeyPair], in reading: any RepositoryReading
     ) throws {

@@ -133,7 +133,7 @@ import Vocabulary
         #expect(try real.state(doomed) == .destroyed)
     }
 
-    @Test func `a token for a key outside a roll does not promote it, and a roll needs a newer certificate`()
+    @Test func `a token for a key outside a roll does not replace the current key; a roll needs a newer certificate`()
         async throws
     {
         _ = try await real.onboard(merchant)

@@ -67,7 +67,7 @@ final class SimulatedDaemon {
         (store, claims, operations, confirmedTime) = try Self.open(directory, clock, custodian, policy)
     }
 
-    /// Runs all scheduled work.
+    /// Runs the scheduled work that depends on time.
     func tick() async throws {
         _ = try await operations.keyUses.storeUses(as: Self.caller)
         _ = try await operations.renewals.runSchedule(as: Self.caller)

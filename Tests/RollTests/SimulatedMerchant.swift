@@ -42,7 +42,7 @@ struct SimulatedMerchant {
 
     init(_ number: Int, start: Timestamp, _ generator: inout SeededGenerator) {
         identifier = RealStore.merchant(number)
-        // The first ten merchants have one kind each, so that a run with few merchants has every kind.
+        // The first ten merchants have one kind each, so that a run with ten merchants has every kind.
         let kind = number < 10 ? number : Int.random(in: 0..<10, using: &generator)
         diligence = kind == 8 ? .late : kind == 9 ? .never : .prompt
         joinsAt = start.adding(.seconds(Int.random(in: 0..<300 * 86_400, using: &generator)))
@@ -86,7 +86,7 @@ struct SimulatedMerchant {
         activated.insert(hash)
         let minutes = Int.random(in: 10...24 * 60, using: &generator)
         switching = (hash, now, now.adding(.seconds(minutes * 60)))
-        // Payments are frequent during the switch, so that tokens of both keys arrive mixed.
+        // Busy merchants have frequent payments during the switch, so that tokens of both keys arrive mixed.
         nextPayment = min(nextPayment, now)
     }
 

@@ -153,7 +153,7 @@ final class Simulation {
 
     // MARK: Checks
 
-    /// Checks that each threshold that passed while a key was current raised an event at its time.
+    /// Checks that each threshold that passed while a key was current raised one event within 12 hours.
     func checkWarnings() async throws {
         let now = real.clock.now
         for merchant in merchants where merchant.hasJoined {

@@ -152,7 +152,7 @@ import Vocabulary
         #expect(try await nextStep(real)?.waitingFor == .admin)
     }
 
-    @Test func `late tokens for a key that the current key replaced outside of a roll are not reported`() async throws {
+    @Test func `a token for a key replaced outside of a roll is reported only after the quiet period`() async throws {
         let real = try RealStore()
         _ = try await real.operations.merchants.addMerchant(
             merchant, name: nil, targetActiveKeyPairs: nil, for: RealStore.request)

@@ -26,7 +26,7 @@ import Vocabulary
         return hash
     }
 
-    @Test func `the severity of an expiry never falls, and is never lower for a current key than for another key`()
+    @Test func `the severity of an expiry never falls; a current key has at least that of a key with the same expiry`()
         async throws
     {
         let merchant = RealStore.merchant(1)

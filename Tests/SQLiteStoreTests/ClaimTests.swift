@@ -39,7 +39,7 @@ import Vocabulary
         #expect(try temporary.rows() == payments)
     }
 
-    @Test func `while another program locks the file, at most one trial write waits, and then the store is ready`()
+    @Test func `while another program locks the file, at most one trial write waits, and later the store is ready`()
         async throws
     {
         let store = store
@@ -245,7 +245,7 @@ import Vocabulary
     }
 }
 
-/// Claims on a small file system. Creating one needs root.
+/// Claims on a small file system. Mounting it needs root.
 @Suite(.enabled(if: SmallFileSystem.canBeCreated, "mounting a tmpfs needs root")) struct FullDiskClaimTests {
     @Test
     func

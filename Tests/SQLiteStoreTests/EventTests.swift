@@ -120,7 +120,7 @@ import Vocabulary
         }
     }
 
-    @Test func `another program cannot change an event`() async throws {
+    @Test func `an UPDATE of an event by another program is refused`() async throws {
         try await append(nil)
         #expect(throws: DatabaseError.self) {
             try temporary.withSeparateConnection { try $0.execute(sql: "UPDATE events SET detail = 'other'") }

@@ -5,7 +5,7 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// Rules of sealed account numbers that only SQLite has: erasure in place, constraints, rotation.
+/// Sealed account numbers in SQLite: rotation, and erasure from the files.
 @Suite struct MPANTests {
     private let temporary: TemporaryStore
     private var store: SQLiteStore { temporary.store }
@@ -54,7 +54,7 @@ import Vocabulary
         var row = 0
         while case let page = try await store.sealedMPANs(notUnder: 128, after: row, limit: 2), let last = page.last {
             row = last.row
-            // The account number of token 3 cannot be unsealed.
+            // As if the account number of token 3 could not be unsealed.
             for old in page {
                 if old.sealed.owner.merchantTokenIdentifier == Sample.token(3) {
                     try await store.erase(old, recording: Sample.entry(.damagedMPANErased))
@@ -89,7 +89,7 @@ import Vocabulary
         #expect(try await erasures() == 0)
     }
 
-    @Test func `an erased account number is in neither the file nor the log`() async throws {
+    @Test func `after an erasure, neither the file nor the log contains the account number`() async throws {
         try await storeMPANs(50)
         try await store.write { transaction in
             for number in 1...25 { try transaction.eraseMPAN(of: Sample.token(number)) }

@@ -5,7 +5,7 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// Rules of merchant tokens and their notifications that only SQLite has: constraints, length limits, crashes.
+/// Merchant tokens and their notifications in SQLite: constraints, length limits, integrity check, killed process.
 @Suite struct MerchantTokenTests {
     let temporary: TemporaryStore
     var store: SQLiteStore { temporary.store }
@@ -127,7 +127,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an altered card is an error, not a crash`() async throws {
+    @Test func `a card that was altered to an invalid one is an error, not a crash`() async throws {
         try await storeMerchantWithToken()
         try temporary.withSeparateConnection {
             try $0.execute(sql: "UPDATE merchant_tokens SET card = '{\"cardArt\":1}'")
@@ -160,7 +160,7 @@ import Vocabulary
             }
             #expect(isNew)
             if number % 5 == 0 { try await store.eraseCopiesOfDestroyedSecrets() }
-            // A kill leaves the files as they are. The next process gets the log, but not the shared memory.
+            // A kill leaves the files as they are. The copy has the log, but not the shared memory.
             let left = try Files(copying: temporary.path)
             let reopened = try SQLiteStore.open(path: left.path)
             defer { try? reopened.close() }

@@ -45,7 +45,7 @@ import Vocabulary
         #expect(try rows() == 7 - 2 * ClaimRules.maximumRemovedPerClaim)
     }
 
-    @Test func `claims of tokens and of nonces in one commit do not remove each other`() async throws {
+    @Test func `simultaneous claims of tokens and of nonces do not remove each other`() async throws {
         let store = store
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for number in 0..<100 {

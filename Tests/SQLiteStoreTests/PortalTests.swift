@@ -146,7 +146,7 @@ import Vocabulary
         #expect(file.range(of: Data(secret.text.dropFirst(12).prefix(32).utf8)) == nil)
     }
 
-    @Test func `no query scans a whole table`() async throws {
+    @Test func `no query about accesses, invitations, sessions and logins scans a whole table`() async throws {
         let statements = Mutex<Set<String>>([])
         let traced = try TemporaryStore(trace: { sql in statements.withLock { _ = $0.insert(sql) } })
         statements.withLock { $0 = [] }

@@ -5,7 +5,7 @@ import MerchantTestSupport
 import SQLiteStore
 import Vocabulary
 
-/// A claims file in a directory of its own, which is removed with the value.
+/// A claims file in a temporary directory, or in the directory that the test names. `deinit` removes the directory.
 final class TemporaryClaims: Sendable {
     static let start = Timestamp(millisecondsSince1970: 1_790_000_000_000)
 
@@ -31,7 +31,8 @@ final class TemporaryClaims: Sendable {
 }
 
 extension TokenClaim {
-    /// A claim with a payment, an idempotency key and a request of these numbers, `seconds` after the start.
+    /// A claim whose transaction, idempotency key and request are derived from the numbers, `seconds` after the start.
+    /// If `key` is nil, the claim has no idempotency key and no request.
     static func sample(
         _ payment: Int, key: Int? = nil, request: Int = 0, uid: UInt32 = 1000, after seconds: Int = 0
     ) -> TokenClaim {
@@ -43,7 +44,7 @@ extension TokenClaim {
             })
     }
 
-    /// Random bytes for the number, as in real identifiers.
+    /// Pseudorandom bytes: always the same ones for a number.
     private static func digest(_ number: Int) -> Bits256 {
         var random = SeededGenerator(seed: UInt64(number))
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }

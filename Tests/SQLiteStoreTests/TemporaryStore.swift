@@ -32,7 +32,7 @@ final class TemporaryStore: Sendable {
         try SQLiteStoreTests.withSeparateConnection(to: path, body)
     }
 
-    /// Stores one key pair, and its merchant unless that is stored already.
+    /// Stores one key pair, its merchant unless that is stored, and a certificate unless `certificateEnds` is nil.
     @discardableResult
     func onboard(
         _ merchant: MerchantIdentifier = Sample.merchant, _ state: KeyState = .pending, seed: Int = 1,
@@ -70,7 +70,7 @@ func mode(of path: String) throws -> Int {
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int ?? -1
 }
 
-/// Records the notifications.
+/// Records the calls of `keysChanged`.
 final class RecordingObserver: KeyChangeObserver {
     private let notifications = Mutex<[[PublicKeyHash]]>([])
     var calls: [[PublicKeyHash]] { notifications.withLock { $0 } }

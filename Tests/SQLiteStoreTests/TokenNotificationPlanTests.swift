@@ -8,7 +8,7 @@ import Vocabulary
 
 /// The work of the queries and changes of merchant tokens does not depend on the number of rows.
 @Suite struct TokenNotificationPlanTests {
-    /// Calls every method of the ports of merchant tokens.
+    /// Calls the methods of the ports of merchant tokens, except for those of account numbers.
     private func useEverything(_ store: SQLiteStore) async throws {
         let (merchant, time) = (Sample.merchant, Sample.time)
         try await store.write { transaction in
@@ -79,7 +79,7 @@ import Vocabulary
         }
     }
 
-    @Test func `no statement does more work for 100,000 waiting notifications of a lane than for a few`() async throws {
+    @Test func `no statement about notifications does more work for a lane of 100,000 than for a few`() async throws {
         let executed = try await statements()
         var work: [[String: Int]] = []
         for isLarge in [false, true] {

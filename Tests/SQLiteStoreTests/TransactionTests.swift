@@ -228,7 +228,7 @@ import Vocabulary
         }
         #expect(full?.code == .storeUnavailable)
         #expect(full?.detail.contains("make room") == true)
-        // The failure is reported until a change is written; a refused change does not clear it.
+        // A refused change does not clear the failure.
         guard case .impaired(let why, _) = store.health, why == full else {
             Issue.record("\(store.health)")
             return

@@ -57,7 +57,7 @@ final class PaymentSessionTests: ServedGateway {
         #expect(items.first?["clientMerchantHash"] as? String == hash(own).lowercased())
     }
 
-    @Test func `a merchant with its own identity may use only its domains, and needs none in an app`() throws {
+    @Test func `with --merchant-domain a merchant may use only its domains, and needs none in an app`() throws {
         try start("--merchant-domain", "\(own)=Shop.example.com", "--merchant-domain", "merchant.x=other.example.com")
         #expect(try session(["merchantIdentifier": own]).status == 200)
         let refused = try session(["merchantIdentifier": own, "initiativeContext": "other.example.com"])

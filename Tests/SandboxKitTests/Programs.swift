@@ -1,6 +1,6 @@
 import MerchantTestSupport
 
-/// Runs the programs with which the tests verify the sandbox's output: openssl and python3.
+/// Runs the programs with which the tests verify the sandbox's output, such as openssl and python3.
 enum Programs {
     /// Whether `python3` and its package `cryptography` are installed.
     static let hasPythonCryptography = ChildProcess.succeeds("python3", "-c", "import cryptography")

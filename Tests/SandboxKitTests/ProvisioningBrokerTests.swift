@@ -73,7 +73,7 @@ import Vocabulary
     }
 
     @Test(arguments: ["", "[]", "not json", #"{"certificates":[],"certificates":[]}"#])
-    func `a body that is not a JSON object gets 500 with the reason`(body: String) {
+    func `a body that is not a JSON object, or has a name twice, gets 500 with the reason`(body: String) {
         #expect(codes(body) == ["malformedBody"])
     }
 

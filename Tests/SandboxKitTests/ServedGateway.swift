@@ -56,7 +56,7 @@ class ServedGateway {
     /// The status and the body of a response, and the exit status of curl.
     typealias Answer = (status: Int?, body: String, exit: Int32)
 
-    /// Sends a request over mutual TLS.
+    /// Sends a request over TLS.
     ///
     /// - Parameters:
     ///   - body: the body of a POST request; nil for a GET request.

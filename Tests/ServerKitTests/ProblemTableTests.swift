@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func `a client is advised to wait for Retry-After exactly if every response with the code has it`() {
+    @Test func `the advice is to wait for Retry-After for exactly the codes whose responses always have this header`() {
         for code in MerchantError.Code.allCases {
             let waits = ProblemTable.retryAdvice(code) == .afterRetryAfter
             #expect(waits == (ProblemTable.retryAfter(code) != nil), "\(code)")

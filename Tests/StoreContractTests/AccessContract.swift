@@ -32,7 +32,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an access is found by each of its present secrets, also when it is revoked`(
+    func `an access is found by each secret that it still has, also after its revocation`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()

@@ -66,7 +66,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an Idempotency-Key is removed a day later, when another is stored`(store: StoreUnderTest) async throws {
+    func `an Idempotency-Key is removed when one is stored over a day later`(store: StoreUnderTest) async throws {
         let store = try store.open()
         func remember(_ value: String, at seconds: Int) async throws {
             try await store.write {

@@ -35,7 +35,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `the age of the oldest key pair with a certificate and no verified backup is known`(store: StoreUnderTest)
+    func `the store knows since when a key pair with a certificate is in no verified backup`(store: StoreUnderTest)
         async throws
     {
         let store = try store.open()

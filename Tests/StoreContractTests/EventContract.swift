@@ -66,7 +66,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a failed delivery is due later or parked, and a parked one can be put back`(
+    func `a failed delivery is due later or parked, and a parked one can be unparked`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()

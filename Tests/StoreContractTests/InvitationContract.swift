@@ -46,7 +46,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an invitation is used at most once, before its expiry and revocation`(store: StoreUnderTest) async throws {
+    func `an invitation is used at most once, not after its expiry or revocation`(store: StoreUnderTest) async throws {
         for (before, after) in [(10, 11), (10, nil), (nil, 101)] as [(Int?, Int?)] {
             let code = try await Self.refusal(from: (before, nil), to: (after, nil), store.open())
             #expect(code == .internalError)

@@ -22,7 +22,7 @@ import Vocabulary
             try await store.write { try $0.store(mpan) }
             #expect(try await store.read { try $0.mpan(of: Sample.token(1)) } == mpan)
         }
-        // Neither an event nor a payment of the token changes the account number.
+        // Neither a change of the linked token nor a payment changes the account number.
         try await store.write { transaction in
             try transaction.store(Sample.merchantToken(1))
             try transaction.recordPayments([Sample.payment(1, from: 3, to: 9)])

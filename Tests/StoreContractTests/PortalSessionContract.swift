@@ -171,7 +171,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a login is read as it was stored, and used at most once before its expiry`(store: StoreUnderTest) async throws
+    func `a login is read as it was stored, and used at most once, until it expires`(store: StoreUnderTest) async throws
     {
         let store = try store.open()
         try await store.write { transaction in
@@ -198,11 +198,11 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `sessions and logins are removed by age, up to a limit`(store: StoreUnderTest) async throws {
+    func `sessions and logins are removed by age and last use, up to a limit`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.write { transaction in
             for number in 1...4 { try transaction.insert(Sample.session(number, uid: 1000, at: number * 10)) }
-            // The sessions 1 and 4 are in use.
+            // The sessions 1 and 4 were last used at 100.
             for number in [1, 4] {
                 var session = Sample.session(number, uid: 1000, at: number * 10)
                 session.lastSeenAt = Sample.time(100)

@@ -7,7 +7,7 @@ struct PostgresUnderTest: Sendable {
     private let server: PostgresServer
     private let name: String
 
-    /// The database that is copied for each test.
+    /// The database that ``create()`` copies.
     private static let template = Result {
         let server = try PostgresServer.shared.get()
         let database = PostgresUnderTest(server: server, name: try server.createDatabase())

@@ -73,8 +73,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a promoted roll is quiet if the last request for its old key is long ago`(store: StoreUnderTest) async throws
-    {
+    func `a promoted roll is quiet if it has been idle since the cutoff or longer`(store: StoreUnderTest) async throws {
         let store = try store.open()
         var roll = try await Self.begin(store)
         try await store.write { transaction in

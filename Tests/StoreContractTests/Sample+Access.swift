@@ -46,7 +46,7 @@ extension Sample {
             note: "für Anna", createdBy: creator, createdAt: time(0), expiresAt: time(100))
     }
 
-    /// A session with the secret of the same number.
+    /// A session of an invitation, with the secret of the same number.
     static func session(_ number: Int, invitation: Int, merchant: Int = 0, at seconds: Int = 0) -> PortalSession {
         PortalSession(
             secret: secret(number), holder: .invitation(invitationIdentifier(invitation), identifier(merchant)),

@@ -1,7 +1,7 @@
 import MerchantCore
 import Vocabulary
 
-/// Values to store, each with a number.
+/// Values to store. Where a function takes a number, different numbers give different values.
 enum Sample {
     static let caller = Caller(uid: 1000, gid: 1000, pid: 42, program: "test")
 
@@ -38,7 +38,7 @@ enum Sample {
             sealedPrivateKey: SealedPrivateKey(version: 1, dataKeyIdentifier: 1, bytes: [5, 6, 7]))
     }
 
-    /// Expires `days` after the fixed time; by default 100 days and one more for each number.
+    /// Expires `days` days after the fixed time; by default 100 + `number` days.
     static func certificate(_ number: Int, days: Int? = nil, issuerVerified: Bool = true) -> StoredCertificate {
         StoredCertificate(
             der: [UInt8(number), 9], fingerprint: PublicKeyHash(of: [UInt8(number), 9]).bytes,

@@ -5,7 +5,7 @@ import Vocabulary
 /// The contract of ``StatusReading``.
 @Suite struct StatusContract {
     @Test(arguments: StoreUnderTest.allCases)
-    func `the counts are those of the stored rows, and depend on the time`(store: StoreUnderTest) async throws {
+    func `the counts are those of the stored rows at the given time`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.storeMerchant(0, .current, .standby, .pending)
         try await store.storeMerchant(1, .current)
@@ -19,7 +19,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `expiring key pairs are counted and listed by kind and range`(store: StoreUnderTest) async throws {
+    func `expiring key pairs are counted and listed by state and time of expiry`(store: StoreUnderTest) async throws {
         let store = try store.open()
         try await store.storeMerchant(0, .current, .standby, .retiring, .revoked)
         let begin = Sample.certificate(0).notAfter
@@ -81,7 +81,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a standby key pair is in use while its tokens are newer than those of the current one, outside of a roll`(
+    func `a standby key pair with a reported use is in use until the current one is used or a roll to the pair begins`(
         store: StoreUnderTest
     ) async throws {
         let store = try store.open()

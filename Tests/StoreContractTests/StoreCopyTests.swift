@@ -28,7 +28,7 @@ import Vocabulary
 
     private static let value = (name: "copiedFrom", value: "here")
 
-    /// Copies all tables, with several reads and transactions for a table.
+    /// Copies all tables, a few rows at a time.
     private static func copy(_ source: any TableReading, _ target: any TableWriting) throws {
         let copier = TableCopier(from: source, to: target, rowsPerRead: 2, rowsPerTransaction: 3)
         for table in try CopyPlan(from: source.tables(), to: target.tables()).tables { _ = try copier.copy(table) }
@@ -45,7 +45,7 @@ import Vocabulary
         return digests
     }
 
-    @Test func `a copy to PostgreSQL and back has equal tables, and both stores continue with it`() async throws {
+    @Test func `a copy to PostgreSQL and back has equal tables, and both copies can be used`() async throws {
         let store = try await CopiedStore()
         let source = try store.tables()
         let expected = try Self.digests(source)
@@ -148,7 +148,7 @@ import Vocabulary
         try resumed.finish()
     }
 
-    @Test func `a copy of other data, or one that failed its verification, begins again`() async throws {
+    @Test func `a copy of other data begins again, and so does a copy that was discarded`() async throws {
         let store = try await CopiedStore()
         let (target, mark) = (try Target(), try store.mark())
         try Self.copy(try store.tables(), try target.copy(mark))

@@ -6,11 +6,11 @@ import SQLiteStore
 import Testing
 import Vocabulary
 
-/// The stores that every contract runs on. Add a case for another store.
+/// The stores on which all contracts except ``NonceLedgerContract`` run. Add a case for another store.
 enum StoreUnderTest: String, CaseIterable, Sendable {
     case memory, sqlite, postgresql
 
-    /// An empty store.
+    /// An empty store. In SQLite and PostgreSQL it has one data key.
     func open() throws -> OpenStore {
         switch self {
         case .memory: return OpenStore(MemoryRepository()) {}
@@ -35,7 +35,7 @@ enum StoreUnderTest: String, CaseIterable, Sendable {
     }
 }
 
-/// A store that is closed with the value.
+/// A store that is closed when this value is released.
 final class OpenStore: Sendable {
     let repository: any MerchantRepository
     private let close: @Sendable () -> Void

@@ -25,7 +25,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `an attempt changes state, failures, due time and finding, and nothing else`(
+    func `an attempt changes only state, failures, their times and finding, and nothing of a closed notification`(
         store: StoreUnderTest
     ) async throws {
         let store = try await store.openWithMerchants()
@@ -115,7 +115,7 @@ import Vocabulary
     }
 
     @Test(arguments: StoreUnderTest.allCases)
-    func `a notification that arrives during a delay waits for its end`(store: StoreUnderTest) async throws {
+    func `a notification that arrives during a delay waits until the delay ends`(store: StoreUnderTest) async throws {
         let store = try await store.openWithMerchants()
         try await store.notify(1, at: 0)
         try await store.attempt(1, failing: .seconds(5000), at: 1)
@@ -160,7 +160,7 @@ import Vocabulary
             #expect(try await store.next(at: 5) == [event])
             try await store.attempt(event, .done, at: 5)
         }
-        // Nor does an overtaken notification come first.
+        // Nor does notification 5 wait for the overtaken notification 4.
         try await store.notify(4, at: 5)
         try await store.attempt(4, failing: .seconds(1000), at: 5)
         try await store.notify(5, at: 1_000_000)

@@ -140,7 +140,7 @@ private struct NotificationModel {
             }
             #expect(earlier.allSatisfy(isOvertaken), "an earlier notification of the lane must be fetched first")
         }
-        // A lane may be left out only while its first notification, without the overtaken ones, is not due.
+        // A lane may be left out only while no overtaken notification is due, and the first of the others is not due.
         let found = Set(next.map(Self.lane))
         for (lane, waiting) in lanes where !found.contains(lane) {
             let first = waiting.first { !isOvertaken($0) }

@@ -3,9 +3,9 @@ import Foundation
 import PassProvisioning
 
 /// Measures how many cards one core encrypts for in-app provisioning. For comparison it also measures the operations
-/// that every implementation needs: a key generation and an ECDH key agreement for each attempt, the signature of each
-/// leaf, and the signature of each sub-CA. Apple has one sub-CA, so the daemon verifies the sub-CA's signature only
-/// once.
+/// that every implementation needs: for each attempt a key generation, an ECDH key agreement and the verification of
+/// the leaf's signature, and for each sub-CA the verification of its signature. Apple has one sub-CA, so the daemon
+/// verifies the sub-CA's signature only once.
 ///
 /// Usage: `TokenBench provisioning LEAF.pem SUB-CA.pem ROOT.pem`
 enum ProvisioningBench {

@@ -11,7 +11,7 @@ struct Stopwatch {
     typealias Work = (name: String, run: () throws -> Void)
 
     /// Measures all work in turn, round by round, and prints the rates. So a machine whose speed changes during the
-    /// measurement slows all work down alike, and the ratios of the rates are still right.
+    /// measurement slows all work down alike, and hardly changes the ratios of the rates.
     ///
     /// - Returns: for each work, the completed calls per second.
     func measure(_ works: [Work]) throws -> [Double] {

@@ -4,7 +4,7 @@ import PaymentToken
 import Vocabulary
 
 // Measures how fast one core verifies and decrypts one EC_v1 token. For comparison it also measures the two operations
-// that every implementation needs: one ECDSA verification and one ECDH key agreement.
+// that every implementation needs with a cached chain: one ECDSA verification and one ECDH key agreement.
 // Usage: TokenBench TOKEN PRIVATE-KEY.pem MERCHANT-IDENTIFIER TIME-OF-RECEIPT [ROOT.pem]
 //        TokenBench provisioning LEAF.pem SUB-CA.pem ROOT.pem, see ProvisioningBench
 

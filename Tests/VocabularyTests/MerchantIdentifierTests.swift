@@ -19,7 +19,7 @@ import Vocabulary
         #expect(MerchantIdentifier(text) == nil)
     }
 
-    @Test func `the hash of an identifier equals the one in Apple's certificate`() throws {
+    @Test func `the hash of an identifier is its SHA-256`() throws {
         let identifier = try #require(MerchantIdentifier("merchant.com.example"))
         // printf merchant.com.example | sha256sum
         #expect(

@@ -6,7 +6,8 @@ enum ClientCertificateFile {
     /// Reads a certificate in PEM or DER.
     ///
     /// - Returns: the content of the file as PEM. Only the daemon checks that it is a certificate.
-    /// - Throws: ``CommandFailure`` if the file can't be read, or contains a private key, which must not be sent.
+    /// - Throws: ``CommandFailure`` if the file can't be read, or contains a private key in PEM, which must not be
+    ///   sent.
     static func read(_ path: String) throws(CommandFailure) -> String {
         let bytes = try InputFile(path).read(sizeLimit: CertificateFiles.sizeLimit)
         let text = String(decoding: bytes, as: UTF8.self)

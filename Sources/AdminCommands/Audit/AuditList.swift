@@ -29,7 +29,7 @@ struct AuditList: AsyncParsableCommand {
 
 extension AuditRecordDocument {
     fileprivate static func table(_ records: [AuditRecordDocument]) -> Block {
-        // On SQLite no record names a daemon.
+        // A daemon on SQLite writes records without a node.
         let hasNodes = records.contains { $0.node != nil }
         return .table(
             headings: ["NUMBER", "TIME (UTC)", "ACTION", "CALLER"] + (hasNodes ? ["NODE"] : [])

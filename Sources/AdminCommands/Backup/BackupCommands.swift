@@ -7,7 +7,8 @@ struct BackupCommands: SubcommandGroup {
         abstract: "Create, verify and restore backups of the database. Backups never contain the master key.",
         subcommands: [BackupCreate.self, BackupVerify.self, BackupRestore.self])
 
-    /// The absolute path of a file. The daemon, which opens the file, has another working directory than this program.
+    /// The absolute path of a file. If the daemon opens the file, its working directory is another one than that of
+    /// this program.
     static func absolutePath(of file: String) throws(CommandFailure) -> String {
         guard file != "-" else {
             throw CommandFailure(

@@ -6,8 +6,9 @@ protocol BulkItem: Sendable {
     /// The name of the item in output and in the report, such as an identifier or a file's name. An item has the same
     /// name in every run.
     var name: String { get }
-    /// Everything that the item requests, apart from its name, as text. A run compares this text with the report of the
-    /// earlier runs: if the text has changed, the run handles the item as a new item.
+    /// A text that changes if the item requests something else, such as the fields of a line or the hash of a file. A
+    /// run compares this text with the report of the earlier runs: if the text has changed, the run handles the item as
+    /// a new item.
     var content: String { get }
     /// The item's place in the input file, such as `line 5`; nil if the items are not lines of an input file.
     var place: String? { get }
@@ -15,10 +16,10 @@ protocol BulkItem: Sendable {
 
 /// The result of one item.
 enum BulkOutcome: Hashable, Sendable {
-    /// The daemon executed the request. The dictionary contains details for the report.
+    /// The item succeeded, and something was changed. The dictionary contains details for the report.
     case done([String: String])
-    /// Nothing was changed, because the daemon already had what the item requests. The dictionary contains details for
-    /// the report.
+    /// Nothing was changed, because what the item requests existed already. The dictionary contains details for the
+    /// report.
     case unchanged([String: String])
     /// The item failed. `code` is the code of the daemon's refusal; nil if the daemon did not refuse the item. The text
     /// is the reason.

@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import Vocabulary
 
-/// The report file of a bulk operation. It has a header line and then one JSON line for each result, written as soon as
-/// the item was handled. A later run appends its results to the same file.
+/// The report file of a bulk operation. It has a header line and then one JSON line for each recorded result, written
+/// as soon as the item was handled. A later run appends its results to the same file.
 ///
 /// Only one task may use a report. While a run has the file open, a second run with the same file is refused.
 final class BulkReport {

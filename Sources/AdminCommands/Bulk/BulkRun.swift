@@ -25,14 +25,14 @@ struct BulkRun<Item: BulkItem> {
         case abort(BulkSummary.AbortReason)
     }
 
-    /// Handles all items. Stops early after an interruption (Ctrl-C), or if every further item would fail.
+    /// Handles all items. Stops early after an interruption (Ctrl-C or SIGTERM), or if every further item would fail.
     ///
     /// - Parameters:
     ///   - total: how many items there will be; nil if unknown.
     ///   - next: returns the next item, or nil after the last one.
-    ///   - act: calls the daemon for one item, and returns `unchanged` if the daemon already has what was requested.
-    ///     `act` is called again after a temporary error, such as a missing response, so a repeat must be safe. Its
-    ///     second argument is the item's result in the report; nil if no earlier run finished the item.
+    ///   - act: calls the daemon for one item, and returns `unchanged` if what the item requests exists already. `act`
+    ///     is called again after a temporary error, such as a missing response, so a repeat must be safe. The second
+    ///     argument of `act` is the item's result in the report; nil if no earlier run finished the item.
     func run(
         total: Int?, next: () async throws -> Item?,
         act: @escaping @Sendable (Item, BulkReport.EarlierResult?) async throws -> BulkOutcome

@@ -65,7 +65,7 @@ enum BulkReaction: Hashable, Sendable {
             }
             return
         }
-        // Without `Retry-After`, the pause doubles after each failed call.
+        // Without `Retry-After`, the pause doubles after each failed call, up to 64 seconds.
         let pause = Duration.seconds(min(refusal.retryAfter ?? 1 << min(failedCalls, 6), Self.longestPause))
         switch (refusal.status, refusal.code) {
         case (_, "gatewayNotConfigured"), (_, "gatewayUnauthorized"), (_, "gatewayUntrusted"): self = .stop(.failed)

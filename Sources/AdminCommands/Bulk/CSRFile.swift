@@ -25,8 +25,8 @@ package enum CSRFile {
         return (path, try write(Data(csr.utf8), to: path, overwrites: false))
     }
 
-    /// Writes the whole file or nothing. Does not wait until the file is on stable storage: after a power failure the
-    /// file may be missing, but the daemon still has the CSR.
+    /// Writes the whole file or nothing; ``WholeFile`` names the exception. Does not wait until the file is on stable
+    /// storage: after a power failure the file may be missing, but the daemon still has the CSR.
     ///
     /// - Parameter link: link(2); tests replace it.
     /// - Returns: false if the file already existed with this content.

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Records the first Ctrl-C or SIGTERM, so that a run finishes the items in progress and starts no others. A second
+/// Records the first Ctrl-C or SIGTERM, so that a run finishes the calls in progress and starts no others. A second
 /// signal terminates the program at once.
 final class Interruption: Sendable {
     private let hasHappened = Mutex(false)

@@ -33,8 +33,8 @@ struct ShellCompletion: Sendable {
         }
     }
 
-    /// The keys whose hash begins with the prefix. If the prefix is too short for a KEY argument, returns all key pairs
-    /// that are not destroyed.
+    /// The keys whose hash begins with the prefix. If the prefix is too short for a KEY argument, returns key pairs
+    /// that are not destroyed, at most ``limit`` in each state.
     func keys() async -> [String] {
         await ask { admin in
             let found =

@@ -5,7 +5,7 @@ package import FoundationEssentials
 package struct KeysFile: Sendable {
     package let keys: [KeyArgument]
 
-    /// - Throws: ``CommandFailure`` that names the line of each error.
+    /// - Throws: ``CommandFailure`` that names the lines of the first errors (``CommandFailure/shownFileErrors``).
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandFailure(.failed, "nothing was changed: \(path) is not UTF-8")

@@ -15,7 +15,8 @@ package struct MerchantFile: Sendable {
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has an error. The message names the line of each error.
+    /// - Throws: ``CommandFailure`` if the file has an error. The message names the lines of the first errors
+    ///   (``CommandFailure/shownFileErrors``).
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {

@@ -28,7 +28,7 @@ extension Cell {
         self.init(state.rawValue, tone)
     }
 
-    /// The outcome of a check of a token: `passed`, `failed` or `notChecked`.
+    /// The outcome of a check of a token or a certificate: `passed`, `failed` or `notChecked`.
     init(outcome: String) {
         let tone: Tone =
             switch outcome {

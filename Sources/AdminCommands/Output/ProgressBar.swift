@@ -83,7 +83,7 @@ package struct ProgressBar {
         return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
     }
 
-    /// The width of the terminal. 0x5413 is TIOCGWINSZ, a macro that Swift can't import.
+    /// The width of the terminal; 80 if it is unknown. 0x5413 is TIOCGWINSZ, a macro that Swift can't import.
     private static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, 0x5413, &size) == 0, size.ws_col > 0 else { return 80 }

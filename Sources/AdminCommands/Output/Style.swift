@@ -14,8 +14,8 @@ package struct Style: Sendable {
 
     private init(isColored: Bool) { self.isColored = isColored }
 
-    /// The style for standard output. It has colours if standard output is a terminal that shows them and `NO_COLOR` is
-    /// not set (no-color.org).
+    /// The style for standard output. It has colours if standard output is a terminal that shows them, unless
+    /// `NO_COLOR` is set to a text that is not empty (no-color.org).
     static var ofStandardOutput: Style {
         let environment = ProcessInfo.processInfo.environment
         return choose(
@@ -23,8 +23,8 @@ package struct Style: Sendable {
     }
 
     /// - Parameters:
-    ///   - noColor: the environment variable `NO_COLOR`.
-    ///   - term: the environment variable `TERM`.
+    ///   - noColor: the environment variable `NO_COLOR`; nil if it is not set.
+    ///   - term: the environment variable `TERM`; nil if it is not set.
     package static func choose(isTerminal: Bool, noColor: String?, term: String?) -> Style {
         Style(isColored: isTerminal && (noColor ?? "").isEmpty && term != "dumb")
     }

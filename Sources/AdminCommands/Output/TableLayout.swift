@@ -31,7 +31,7 @@ package struct TableLayout: Sendable {
     }
 
     /// The table as it is shown. With `--columns`, the result has the selected columns, or all columns if the table has
-    /// none of the selected ones. Otherwise the table is made to fit the width of the terminal: first columns of
+    /// none of the selected ones. Otherwise the table is made to fit ``width`` as far as possible: first columns of
     /// `details` are omitted, then texts are shortened. The last column is never shortened, because it may be a
     /// sentence.
     ///
@@ -74,8 +74,9 @@ package struct TableLayout: Sendable {
         .table(headings: columns.map { headings[$0] }, rows: rows.map { row in columns.map { row[$0] } })
     }
 
-    /// The width of the terminal on standard output; nil if standard output is no terminal, such as a pipe, because a
-    /// program may read the output. 0x5413 is TIOCGWINSZ, a macro that Swift can't import.
+    /// The width of the terminal on standard output; 80 if the terminal does not report it; nil if standard output is
+    /// no terminal, such as a pipe, because a program may read the output. 0x5413 is TIOCGWINSZ, a macro that Swift
+    /// can't import.
     static var terminalWidth: Int? {
         guard StandardStream.output.isTerminal else { return nil }
         var size = winsize()

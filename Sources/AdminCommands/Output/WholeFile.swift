@@ -45,8 +45,8 @@ package enum WholeFile {
         }
     }
 
-    /// Creates a file under its own name, and waits until its content is on stable storage: otherwise, an incomplete
-    /// file could remain after a power failure.
+    /// Creates a file under its own name, and waits until its content is on stable storage, so that a later power
+    /// failure leaves no incomplete file.
     private static func createInPlace(_ path: String, _ mode: mode_t, _ content: (Int32) -> Int32) -> Outcome {
         let code = create(path, mode) { descriptor in
             let code = content(descriptor)

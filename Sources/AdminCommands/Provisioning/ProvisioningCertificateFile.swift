@@ -12,7 +12,8 @@ package struct ProvisioningCertificateFile: Sendable {
     /// wrong encoding, such as Base64 that was encoded twice.
     package let certificates: [String]
 
-    /// - Throws: ``CommandFailure`` if the file has none of the forms, or contains no certificate.
+    /// - Throws: ``CommandFailure`` if the file is neither DER nor UTF-8 text, if its PEM or JSON cannot be read, or if
+    ///   it contains no certificate.
     package init(_ bytes: Data, named name: String) throws(CommandFailure) {
         // A certificate in DER begins with the bytes 0x30 (SEQUENCE) and 0x82 (a length of two bytes follows). A UTF-8
         // text cannot begin with these two bytes.

@@ -18,7 +18,8 @@ package struct ProvisioningRequestFile: Sendable {
     /// The card network's one-time password in Base64, which is not encrypted.
     package let activationData: String?
 
-    /// - Throws: ``CommandFailure``. Its message names the missing or invalid field, and contains no card data.
+    /// - Throws: ``CommandFailure``. Its message says which part of the JSON is missing or invalid, and quotes no value
+    ///   of the card.
     package init(_ bytes: Data) throws(CommandFailure) {
         do throws(JSONFault) {
             var fields = try JSONFields(parsing: bytes)

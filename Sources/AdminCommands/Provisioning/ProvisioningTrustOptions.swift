@@ -31,7 +31,7 @@ struct ProvisioningTrustOptions: ParsableArguments {
 
     var time: Date { at?.date ?? Date() }
 
-    /// - Throws: ``CommandFailure`` if a root can't be read.
+    /// - Throws: ``CommandFailure`` if a root can't be read or is not a root certificate.
     func trust() throws(CommandFailure) -> ProvisioningTrust {
         let roots = try roots()
         let validityPeriod: ProvisioningTrust.ValidityPeriod = ignoreValidity ? .ignored : .checked
@@ -43,7 +43,7 @@ struct ProvisioningTrustOptions: ParsableArguments {
         } catch { throw CommandFailure(error) }
     }
 
-    /// The root certificates of `--root` in DER.
+    /// The root certificates of `--root` in DER: the first certificate of each file.
     private func roots() throws(CommandFailure) -> [Data] {
         var roots: [Data] = []
         for path in rootFiles {

@@ -16,7 +16,8 @@ package struct RegistrationFile: Sendable {
 
     package let lines: [Line]
 
-    /// - Throws: ``CommandFailure`` if the file has at least one error. The message names the line of each error.
+    /// - Throws: ``CommandFailure`` if the file has at least one error. The message names the lines of the first errors
+    ///   (``CommandFailure/shownFileErrors``).
     package init(_ bytes: Data, named path: String) throws(CommandFailure) {
         let table: CSVTable
         do throws(CSVReader.Fault) {
@@ -35,8 +36,8 @@ package struct RegistrationFile: Sendable {
     /// The beginning of each error message about the file.
     static let nothingDone = "nothing was registered"
 
-    /// Reads one line, and performs the daemon's checks, so that no line of the file is registered if the daemon would
-    /// refuse one of them.
+    /// Reads one line, and performs those checks of the daemon that need only the line, so that no line of the file is
+    /// registered if the daemon would refuse one of them for its form.
     ///
     /// - Parameter errors: the line's errors are added.
     /// - Returns: nil if the `partnerInternalMerchantIdentifier` is invalid.
@@ -75,7 +76,7 @@ package struct RegistrationFile: Sendable {
 
 extension RegistrationFile.Line: BulkItem {
     var name: String { request.partnerInternalMerchantIdentifier.rawValue }
-    /// All fields except the name, so that a later run handles a changed line as a new item.
+    /// All fields except `partnerInternalMerchantIdentifier`, so that a later run handles a changed line as a new item.
     var content: String {
         [
             request.partnerMerchantName, request.domainNames.map(\.rawValue).joined(separator: " "),

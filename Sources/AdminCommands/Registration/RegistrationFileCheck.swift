@@ -9,7 +9,8 @@ struct RegistrationFileCheck {
 
     /// - Parameter path: the name of the file in messages.
     /// - Throws: ``CommandFailure`` if a line names a merchant that the daemon does not have, or if a line has no name
-    ///   and its merchant is not registered yet. The message names the line of each error.
+    ///   and its merchant is not registered yet. The message names the lines of the first errors
+    ///   (``CommandFailure/shownFileErrors``).
     func run(_ file: RegistrationFile, named path: String) async throws {
         var errors: [String] = []
         var knownMerchants: Set<MerchantIdentifier> = []

@@ -50,9 +50,9 @@ struct RegistrationSync: AsyncParsableCommand {
                 do throws(ClientError) {
                     batch = try await admin.syncRegistrations(request)
                 } catch {
-                    // If a later batch is refused, the command waits and tries again, so that the results of the
-                    // earlier batches are not lost. If the first batch is refused, there are no results: the command
-                    // fails.
+                    // If a later batch is refused with `Retry-After`, the command waits and tries again, so that the
+                    // results of the earlier batches are not lost. If the first batch is refused, there are no results:
+                    // the command fails.
                     guard case .refused(let refusal) = error, let seconds = refusal.retryAfter,
                         waits < Self.maximumWaits,
                         result.compared > 0

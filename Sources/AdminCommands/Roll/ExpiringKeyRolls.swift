@@ -3,7 +3,8 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// `roll start --ending-within`: starts a roll for every current key pair whose certificate expires soon.
+/// `roll start --ending-within`: starts a roll for every current payment processing key pair whose certificate has
+/// expired, or expires within the given time.
 struct ExpiringKeyRolls {
     struct Item: BulkItem {
         let merchant: MerchantIdentifier

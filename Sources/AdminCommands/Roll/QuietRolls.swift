@@ -2,7 +2,7 @@ import MerchantKeyClient
 import Vocabulary
 import WireAPI
 
-/// `roll finish --all-quiet`: finishes every roll in the state `quiet`.
+/// `roll finish --all-quiet`: finishes every roll in the state `quiet`, or only those with one algorithm.
 struct QuietRolls {
     struct Item: BulkItem {
         let roll: RollDocument
@@ -37,8 +37,8 @@ struct QuietRolls {
         }
     }
 
-    /// Finishes a roll. If the response to an earlier attempt was lost, the roll is finished already and the daemon
-    /// refuses the repeat. In this case, returns the finished roll.
+    /// Finishes a roll. The daemon refuses to finish a roll that is finished already, for example if the response to an
+    /// earlier attempt was lost. In this case, returns the finished roll.
     private static func finish(
         _ rollId: String, _ reason: String?, _ admin: AdminClient
     ) async throws(ClientError) -> RollDocument {

@@ -33,8 +33,8 @@ package struct StatusCheck: Hashable, Sendable {
             "merchantkeyd \(statusName): \(counts)\(Self.summary(of: document.findings))".printable(keepingLines: false)
     }
 
-    /// The texts of the first findings that are more urgent than a notice. If there are none, the text of the first
-    /// notice; empty if there is no finding at all.
+    /// The texts of the first ``maximumNamed`` findings whose severity is not `notice`. If there are none, the text of
+    /// the first notice; empty if there is no finding at all.
     private static func summary(of findings: [StatusDocument.Finding]) -> String {
         let urgent = findings.filter { $0.severity != Severity.notice.rawValue }
         let named = urgent.isEmpty ? findings.prefix(1) : urgent.prefix(maximumNamed)

@@ -9,7 +9,7 @@ package struct TokenFile: Sendable {
     /// The whole JSON object in the file.
     private let fileObject: JSONObject
 
-    /// - Throws: ``CommandFailure`` if the file is not JSON or has no `paymentData`.
+    /// - Throws: ``CommandFailure`` if the file is not JSON, or is none of the three objects.
     package init(_ bytes: some Collection<UInt8>) throws(CommandFailure) {
         let value: JSONValue
         do {

@@ -23,7 +23,7 @@ extension ApplePayToken.Version {
 }
 
 extension Date {
-    /// The time with seconds; other tables omit the seconds. Seconds matter here: the daemon refuses a token whose
+    /// The time with seconds; most other tables omit the seconds. Seconds matter here: the daemon refuses a token whose
     /// signing time is too far from the time of arrival.
     fileprivate var rfc3339: String { Timestamp(self).rfc3339 }
 }

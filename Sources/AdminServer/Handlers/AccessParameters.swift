@@ -16,7 +16,7 @@ extension InvitationIdentifier: PathParameter {
     package static let name = "invitationId"
 
     package func owner(_ owners: some ResourceOwners) async throws -> MerchantIdentifier? {
-        // Only the admin socket has routes with this parameter.
+        // Only the admin socket has REST routes with this parameter.
         guard let handlers = owners as? AdminHandlers else { return nil }
         return try await handlers.operations.invitations.invitation(self).merchantIdentifier
     }

@@ -28,7 +28,7 @@ extension AdminHandlers {
             Page(found, limit: limit, document: { AccessDocument($0) }, cursor: { $0.name.rawValue }))
     }
 
-    /// Creates an access. Only this response contains the token.
+    /// Creates an access. Only this response contains the token; an access by client certificate has none.
     func createAccess(_ call: RESTCall) async throws -> RESTResponse {
         let body = try call.read(CreateAccessRequest.self)
         let (access, token) = try await operations.access.create(

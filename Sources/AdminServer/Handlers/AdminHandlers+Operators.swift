@@ -8,7 +8,7 @@ import Vocabulary
 import WireAPI
 
 /// Both routes need only the permit `read`, because a caller with this permit may sign in and out. To end the sessions
-/// of other users, the caller also needs the permit `administer`.
+/// of other users, the caller also needs the permit `administer` for every merchant.
 extension AdminRoutes {
     static let operators: [AdminRoute] = [
         .changes(

@@ -26,7 +26,7 @@ extension AdminRoutes {
 
 extension AdminHandlers {
     /// Starts a roll, the replacement of a merchant's key pair. The response has status 201 for a new roll, and 200
-    /// with the open roll if the merchant already has an open roll.
+    /// with the open roll if the merchant already has an open roll of the algorithm.
     func startRoll(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.rolls.startRoll(

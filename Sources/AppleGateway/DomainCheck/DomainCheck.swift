@@ -10,7 +10,8 @@ package import Vocabulary
 /// cannot lead the daemon into a private network. The settings can permit internal addresses.
 package struct DomainCheck: DomainChecker {
     package struct Settings: Sendable {
-        /// True in tests, and if merchants' sites are in the same private network as the daemon.
+        /// Whether the check may connect to internal addresses: for tests, and for merchants' sites in the daemon's
+        /// private network.
         package var allowsInternalAddresses = false
         /// The certificate of the domain's server must chain to one of these roots.
         package var roots = TrustRoots.system

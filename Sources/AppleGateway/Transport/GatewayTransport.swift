@@ -11,7 +11,7 @@ import Vocabulary
 /// A lane is one of Apple's hosts and a group of its operations: see ``GatewayLane``. After 10 consecutive failures of
 /// a lane, its circuit breaker refuses calls: sessions for 5 to 30 seconds, other calls for 30 seconds to 5 minutes. If
 /// Apple asks for a pause (status 429, `Retry-After`), every call with the same identity in the same lane waits, or
-/// fails if the pause is longer than the retry policy allows.
+/// fails if the pause is longer than the retry policy or the call's time limit allows.
 final class GatewayTransport: Sendable {
     let lanes = GatewayLanes()
     let metrics = GatewayMetrics()

@@ -20,8 +20,8 @@ package struct HeadFile {
         package let head: AuditHead
     }
 
-    /// - Returns: the last complete line that contains a head; nil if the file is missing, or if a crash during the
-    ///   first append left no such line.
+    /// - Returns: the last complete line that contains a head; nil if the file is missing or empty, or if a crash
+    ///   during the first append left no such line.
     /// - Throws: ``SettingsError`` if the file cannot be read, or if it has other content but no head near its end.
     package func lastLine() throws -> Line? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -3,9 +3,9 @@ import MerchantCore
 import MerchantOperations
 import Synchronization
 
-/// Writes the audit head, which is the number and hash of the last audit record, to a file and to syslog: at the start,
-/// and, if the head has changed, at an interval and at a shutdown. A later start compares the database with the file,
-/// and so detects removed audit records or an older copy of the database.
+/// Writes the audit head, which is the number and hash of the last audit record, to a file and to syslog. Does this at
+/// the start, and if the head has changed, also at an interval and at a shutdown. A later start compares the database
+/// with the file, and so detects removed audit records or an older copy of the database.
 struct HeadShipping: RecurringTask {
     private let operations: AuditOperations
     private let activeFindings: ActiveFindings

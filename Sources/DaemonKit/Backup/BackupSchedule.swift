@@ -4,8 +4,8 @@ import MerchantCore
 import MerchantOperations
 import Vocabulary
 
-/// Creates and verifies a backup at an interval, and removes old backups. Does nothing while the settings define no
-/// scheduled backups.
+/// Creates and verifies a backup at an interval, and removes old backups. Creates none while the settings define no
+/// scheduled backups, or while this daemon is not the leader.
 ///
 /// A round uses the settings with which it began. A reload takes effect in the next round.
 struct BackupSchedule: RecurringTask {
@@ -148,8 +148,8 @@ struct BackupSchedule: RecurringTask {
         } catch { logger.error("the event backupOverdue could not be stored", metadata: ["error": "\(error)"]) }
     }
 
-    /// Removes old backups: only files whose names have the form of ``BackupRetention/name(at:)``. Files with a time in
-    /// the future are from a wrong clock or another machine, and are neither counted nor removed.
+    /// Removes old backups: only files whose names have the prefix and suffix of ``BackupRetention/name(at:)``. Files
+    /// with a time in the future are from a wrong clock or another machine, and are neither counted nor removed.
     ///
     /// - Parameter newest: the backup that was just created, which is always kept.
     private func removeExpired(keeping newest: String, _ settings: BackupSettings) {

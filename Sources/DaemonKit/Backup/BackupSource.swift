@@ -5,13 +5,14 @@ import StoreCore
 
 /// A store that can be written to a backup.
 protocol BackupSource: Sendable {
-    /// Writes one consistent state of the store, without its claims, to an empty file, as a SQLite database. Other
+    /// Writes one consistent state of the store, without its claims, to a file, as a SQLite database. Other
     /// transactions can commit meanwhile. Blocks the thread.
     ///
     /// - Parameters:
-    ///   - draft: the path of the empty file.
+    ///   - draft: the path of the file, which is empty or missing.
     ///   - target: the name of the backup, for messages.
-    /// - Throws: `backupFailed` if the draft cannot be written; `storeUnavailable` if the store cannot be read.
+    /// - Throws: `backupFailed` if the draft cannot be written, or if PostgreSQL fails during the copy;
+    ///   `storeUnavailable` if the store cannot be read.
     func writeBackup(to draft: String, named target: String) async throws
 }
 

@@ -15,7 +15,8 @@ struct BackupVerification {
     ///   - acceptsFindings: whether `useCopy` is called even if the backup has a fault (a finding).
     ///   - useCopy: called with the verified copy before it is closed, unless a finding prevents that. Here a restore
     ///     prepares the copy for its use as the daemon's database.
-    /// - Throws: `MerchantError` if the copy cannot be opened, or no master key opens its data keys.
+    /// - Throws: `MerchantError` if the copy cannot be opened, or no master key opens its data keys; also what
+    ///   `useCopy` throws.
     func run(
         on path: String, _ manifest: BackupManifest, acceptsFindings: Bool = false,
         useCopy: (SQLiteStore) async throws -> Void = { _ in }

@@ -7,7 +7,7 @@ import StoreCore
 import Vocabulary
 
 /// Copies a backup to a PostgreSQL database. Data that the database contains is kept in another schema of the same
-/// database. If the restore is interrupted, daemons refuse the database until the restore is run again.
+/// database. If the restore is interrupted while it copies, daemons refuse the database until the restore is run again.
 struct PostgresRestore {
     let settings: Settings
     let postgresql: PostgreSQLSettings

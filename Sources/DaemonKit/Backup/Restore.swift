@@ -82,7 +82,7 @@ struct Restore {
             let source = settings.databasePath + suffix
             let target = "\(oldDatabaseDirectory)/merchantkeyd.sqlite\(suffix)"
             // If the target exists, an interrupted restore has moved the old file. Then the file at `source` is from
-            // the backup and stays.
+            // the backup and is not moved.
             guard access(source, F_OK) == 0, access(target, F_OK) != 0 else { continue }
             guard mkdir(oldDatabaseDirectory, 0o700) == 0 || errno == EEXIST else {
                 throw StableStorage.systemError("cannot create \(oldDatabaseDirectory)")

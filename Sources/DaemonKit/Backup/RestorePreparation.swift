@@ -71,8 +71,9 @@ struct RestorePreparation {
         return Result(verification: verification, undone: changes)
     }
 
-    /// What a restore before this one undid, if `status` still reports that restore. Its summary is in the database
-    /// that is now replaced, and an operator may not have read it yet. So the new summary repeats it.
+    /// What a restore before this one undid, if `status` still reports that restore, or if no start has recorded it
+    /// yet. Its summary is in the database that is now replaced, and an operator may not have read it yet. So the new
+    /// summary repeats it.
     private func summaryOfEarlierRestore(_ old: OldDatabase) -> String? {
         guard let old = old.path else { return nil }
         func storedText(_ name: String) -> String { DatabaseInspection.daemonValue(name, in: old) ?? "" }

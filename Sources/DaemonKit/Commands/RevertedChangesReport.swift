@@ -79,7 +79,7 @@ extension RevertedChanges {
             ? [] : [("audit", "\(missingAuditRecords); the daemon gives these numbers to new records")]
     }
 
-    /// The changes as text, one line for each change with what the operator should do.
+    /// The changes as text, one line for each listed change with what the operator should do.
     ///
     /// - Parameter backupTime: when the backup was created.
     func lines(since backupTime: Timestamp) -> [(name: String, value: String)] {

@@ -90,7 +90,8 @@ struct CopySource {
         self.locks = locks
     }
 
-    /// - Throws: ``SettingsError`` for each finding with which a start would be refused, or that only a start records.
+    /// - Throws: ``SettingsError`` for each finding with which a start would be refused, that only a start records, or
+    ///   that reports lost claims.
     private static func warnings(of observation: StartObservation) throws -> [StartFinding] {
         let refusals: [StartFinding]
         let warnings: [StartFinding]

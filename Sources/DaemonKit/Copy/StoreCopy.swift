@@ -85,10 +85,11 @@ struct StoreCopy {
         return try SQLiteCopyTarget(to, mark: mark, clock: clock, durability: durability)
     }
 
-    /// Checks that both daemons have the master keys that open the data keys of the source. Private keys and data keys
-    /// are copied as they are sealed, so both daemons need the same master key.
+    /// Checks that the master keys in the settings of both daemons open the data keys of the source; if the command
+    /// line names files of master keys, checks these instead. Private keys and data keys are copied as they are sealed,
+    /// so both daemons need the same master key.
     ///
-    /// - Returns: the master keys of the target.
+    /// - Returns: the master keys of the target's settings, or those of the command line.
     private func checkedMasterKeys(_ source: CopySource) throws -> MasterKeys {
         let dataKeys = try source.sealedDataKeys()
         func checked(_ settings: Settings, _ option: String, advice: String) throws -> MasterKeys {

@@ -3,7 +3,7 @@ import Foundation
 
 /// The memory of this process, in bytes.
 package struct DaemonMemory: Hashable, Sendable {
-    /// Memory that is not backed by a file, such as the heap and the stacks.
+    /// Resident memory that is not backed by a file, such as the heap and the stacks.
     package let anonymousBytes: Int
     /// Memory that malloc(3) has allocated and that has not been freed.
     package let allocatedBytes: Int

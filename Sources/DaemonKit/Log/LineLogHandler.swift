@@ -2,7 +2,7 @@ import FoundationEssentials
 package import Logging
 import Vocabulary
 
-/// Writes each log event as one line to standard error.
+/// Writes each log event as one line, by default to standard error.
 package struct LineLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level {

@@ -6,8 +6,8 @@ struct LogfmtForm: LogForm {
         fields.map { "\($0.name)=\(Self.value($0.value))" }.joined(separator: " ")
     }
 
-    /// Returns the text unchanged if it contains only ASCII letters, digits and ``punctuation``. Otherwise returns it
-    /// in quotes, with escapes such as `\"`, `\n` and `\u{7f}`.
+    /// Returns the text unchanged if it is not empty and contains only ASCII letters, digits and ``punctuation``.
+    /// Otherwise returns it in quotes, with escapes such as `\"`, `\n` and `\u{7f}`.
     private static func value(_ text: String) -> String {
         guard text.isEmpty || !text.utf8.allSatisfy(needsNoQuotes) else { return text }
         return text.quoted { "\\u{\(String($0.value, radix: 16))}" }

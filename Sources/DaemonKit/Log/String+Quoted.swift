@@ -1,6 +1,6 @@
 extension String {
-    /// The text in quotes. Quotes, backslashes, and every character that is invisible or changes the direction of the
-    /// text are escaped.
+    /// The text in quotes. Quotes, backslashes, and every character, except spaces, that is invisible or changes the
+    /// direction of the text are escaped.
     ///
     /// - Parameter escape: returns the escape sequence of a character that has no short escape sequence.
     func quoted(escape: (Unicode.Scalar) -> String) -> String {

@@ -5,8 +5,8 @@ import MerchantOperations
 import Vocabulary
 
 /// Follows a rotation that another daemon on the database performs: loads the new data key, seals under it when every
-/// daemon has loaded it, and forgets the old data key when the rotation has retired it. Reports to the other daemons
-/// which keys this daemon has.
+/// daemon with a lease has loaded it, and forgets the old data key when the rotation has retired it. Reports to the
+/// other daemons which keys this daemon has.
 struct DataKeyLoading: RecurringTask {
     let settings: MasterKeySettings
     let store: any DataKeyRepository

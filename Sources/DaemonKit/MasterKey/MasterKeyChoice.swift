@@ -10,7 +10,7 @@ struct MasterKeyChoice {
         case kept
         /// The operator put the new master key into the source that the settings name.
         case supplied
-        /// The daemon creates the new master key. At the end of the rotation, it replaces the file with the old one.
+        /// The daemon creates the new master key. At the end of the rotation, its file replaces that of the old key.
         case created
         /// The file of the old master key was lost. The daemon creates the new master key at its path.
         case createdForMissingFile

@@ -233,7 +233,7 @@ extension MasterKeyRotation {
 }
 
 extension MasterKeyRotation {
-    /// - Throws: `masterKeyConflict` if the other daemons would not have the new master key.
+    /// - Throws: `masterKeyConflict` if one of the other daemons would not have the new master key.
     private func requireKeys(of others: [NodeName: NodeKeys], for choice: MasterKeyChoice) throws {
         guard !others.isEmpty else { return }
         let needed = choice.createsKey ? nil : try choice.masterKey().identifier

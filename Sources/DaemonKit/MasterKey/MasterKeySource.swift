@@ -19,8 +19,8 @@ package enum MasterKeySource: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The file that the daemon replaces when it rotates the master key; nil for a credential or a command, which the
-    /// daemon cannot change.
+    /// The file that the daemon can replace when it rotates the master key; nil for a credential or a command, which
+    /// the daemon cannot change.
     var file: MasterKeyFile? { if case .file(let path) = self { MasterKeyFile(path) } else { nil } }
 
     /// The file that the key is read from; nil for a command, or for a credential if systemd passed no credentials to

@@ -25,8 +25,8 @@ struct MasterKeys: Sendable {
         sources = files.map { .file($0) }
     }
 
-    /// The keys for a command that reads a backup outside the daemon: the files that the command line names, else the
-    /// sources from the settings.
+    /// The keys for a command that reads a backup or copies a store outside the daemon: the files that the command line
+    /// names, else the sources from the settings.
     ///
     /// - Throws: ``SettingsError`` if only the daemon's process can read the key.
     init(files: [String], else settings: MasterKeySettings) throws {

@@ -6,7 +6,7 @@ import MerchantOperations
 struct KeyDestruction: RecurringTask {
     let operations: KeyTransitionOperations
     let caller: Caller
-    /// Erases destroyed keys from the database file, if an earlier erasure failed or was interrupted.
+    /// On SQLite, erases destroyed keys from the database file, if an earlier erasure failed or was interrupted.
     let eraseIfDue: @Sendable () async throws -> Void
     let logger: Logger
 

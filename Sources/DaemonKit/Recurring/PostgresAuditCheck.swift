@@ -1,6 +1,6 @@
 import MerchantOperations
 
-/// Verifies the audit chain of a PostgreSQL database. The server checks its files itself, so the daemon does not.
+/// Verifies the audit chain of a PostgreSQL database. The daemon does not check the server's files.
 struct PostgresAuditCheck: RecurringTask {
     let audit: AuditChainCheck
 

@@ -25,7 +25,7 @@ extension RecurringTask {
 package struct Recurring<Work: RecurringTask>: Service, CustomStringConvertible {
     package enum Start { case immediately, afterOneInterval }
 
-    /// How often the lease is checked while another daemon has it.
+    /// How often the lease is checked while this daemon does not have it.
     private static var leaseInterval: Duration { .milliseconds(500) }
 
     private let interval: Duration

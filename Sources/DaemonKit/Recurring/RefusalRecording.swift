@@ -5,7 +5,7 @@ import MerchantOperations
 /// Records in the audit the requests that were refused because the caller lacks a permit.
 ///
 /// Each round that finds refusals doubles the pause before the next round, from 3 up to 60 seconds, so that no caller
-/// can fill the audit. A crash loses the refusals since the last round.
+/// can fill the audit. A round without refusals resets the pause. A crash loses the refusals since the last round.
 struct RefusalRecording: RecurringTask {
     static let shortestPause = Duration.seconds(3)
     private static let longestPause = Duration.seconds(60)

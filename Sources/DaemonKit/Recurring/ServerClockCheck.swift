@@ -4,8 +4,8 @@ import MerchantOperations
 import PostgresStore
 import Vocabulary
 
-/// Reports when the clocks of this machine and of the database server differ. The daemons on a database compare stored
-/// times, such as the times of claims, with their own clocks.
+/// Reports when the clocks of this machine and of the database server differ by more than a second. The daemons on a
+/// database compare stored times, such as the times of claims, with their own clocks.
 struct ServerClockCheck: RecurringTask {
     private static let tolerated = Duration.seconds(1)
 

@@ -1,7 +1,7 @@
 import Logging
 import MerchantOperations
 
-/// Removes the portal's sessions and logins that have expired or were ended.
+/// Removes the portal's sessions that have expired, and old logins.
 struct SessionExpiry: RecurringTask {
     let operations: PortalSessionOperations
     let logger: Logger

@@ -4,7 +4,8 @@ import MerchantOperations
 import SQLiteStore
 
 /// Detects when a SQLite database that could not be written, for example because the disk was full, can be written
-/// again. Also fills the reserve of disk space, and reports a database file that was moved or replaced.
+/// again. Also fills the reserve of disk space, reports low disk space and a database file that was moved or replaced,
+/// and repeats failed writes of the lock file.
 struct StoreRecovery: RecurringTask {
     let store: SQLiteStore
     let lock: InstanceLock

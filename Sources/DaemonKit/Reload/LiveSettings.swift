@@ -12,7 +12,7 @@ final class LiveSettings: Sendable {
     private let levelIndex: Atomic<Int>
     private let areRequestsLogged: Atomic<Bool>
 
-    /// Signals each reload.
+    /// Signals each replacement of the settings.
     let changes = ChangeSignal()
 
     /// The settings with which the daemon starts.

@@ -8,7 +8,7 @@ struct RemovedPermits: Sendable {
     /// How many users and groups the text names at most.
     static let maximumListed = 20
 
-    /// One text for each user or group, in the order of the present setting.
+    /// One text for each user or group that loses a permit, in the order of the setting in force.
     private let entries: [String]
 
     init(from former: CallerPolicy, to next: CallerPolicy) {

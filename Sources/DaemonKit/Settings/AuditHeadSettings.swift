@@ -4,9 +4,9 @@ package struct AuditHeadSettings: Sendable, Hashable {
     package let file: String?
     /// The socket of the local syslog daemon; nil: heads are not sent to syslog.
     package let syslog: String?
-    /// How often the head is sent to the file and to syslog.
+    /// How often the head is sent to the file and to syslog, if it has changed.
     package let interval: Duration
-    /// How often an `auditHead` event is stored; nil: never.
+    /// How often an `auditHead` event is stored, if the head has changed; nil: never.
     package let eventInterval: Duration?
 
     init(reading reader: SettingsReader) {

@@ -5,7 +5,7 @@ import Vocabulary
 package struct BackupSettings: Sendable, Hashable {
     package let directory: String
     package let interval: Duration
-    /// How many scheduled backups are kept.
+    /// How many scheduled backups are kept at least.
     package let keep: Int
 
     /// - Returns: nil if no directory is set.

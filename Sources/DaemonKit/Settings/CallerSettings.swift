@@ -3,7 +3,7 @@ import Vocabulary
 
 /// `callers`: which users and groups have which permits.
 extension CallerPolicy {
-    /// - Returns: nil if the setting `callers` is missing.
+    /// - Returns: nil if the setting `callers` is missing, or if one of its entries is wrong.
     static func read(_ reader: SettingsReader) -> CallerPolicy? {
         reader.table("callers", whenUnset: "every permit except exportPrivateKey, for the daemon's user and root") {
             try rule($0, $1)

@@ -1,7 +1,7 @@
 /// The environment variables whose names begin with `MERCHANTKEYD_`.
 ///
-/// Each of them must be the variable of a setting. A variable that the daemon ignored, such as one with a misspelt
-/// name, could make an operator believe that a setting has an effect.
+/// Each of them, except ``ofOtherPrograms``, must be the variable of a setting. A variable that the daemon ignored,
+/// such as one with a misspelt name, could make an operator believe that a setting has an effect.
 enum EnvironmentNames {
     static let prefix = "MERCHANTKEYD_"
 

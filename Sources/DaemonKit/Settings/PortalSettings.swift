@@ -35,7 +35,8 @@ package struct PortalSettings: Sendable {
             listen: listen, trustedProxies: TrustedProxies(trustedProxies), limits: portalLimits)
     }
 
-    /// The rate limits of requests. A client may send as many requests at once as its limit permits in ten seconds.
+    /// The rate limits of requests. A client may send as many requests at once as its limit permits in ten seconds, but
+    /// at least one.
     package var rates: RequestRates.Limits {
         var rates = RequestRates.Limits()
         rates.caller = Self.rate(limits.requestsPerMinuteByToken)

@@ -20,7 +20,7 @@ struct SettingsFile {
     private let path: String
     private let catalog = SettingsCatalog.standard
 
-    /// - Throws: ``SettingsError`` if the file cannot be read or is not YAML.
+    /// - Throws: ``SettingsError`` if the file cannot be read or is not a YAML mapping in UTF-8.
     init(readingFrom path: String) throws {
         self.path = path
         let bytes = try SmallFile.read(path, named: "the configuration file \(path)")

@@ -1,6 +1,6 @@
 /// Where the settings come from. The start and every reload read the settings from there.
 struct SettingsSource: Sendable {
-    /// The YAML file; nil: there is none, and the defaults apply.
+    /// The YAML file; nil: there is none, and only the environment variables change the defaults.
     let file: String?
     /// The option of the command line; nil: it was not given.
     let stateDirectory: String?

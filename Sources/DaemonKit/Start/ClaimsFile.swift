@@ -4,8 +4,8 @@ import Synchronization
 import Vocabulary
 
 /// The database file of the claims. A claim records that a payment token, or a nonce of in-app provisioning, was used,
-/// so that the daemon refuses a second use. While the file cannot be opened, the daemon refuses requests that must
-/// record a claim, and answers all others.
+/// so that the daemon refuses a second use. While the file cannot be opened, the daemon refuses requests that record
+/// or read a claim, and answers all others.
 final class ClaimsFile: ClaimLedger, NonceLedger {
     private enum State {
         case open(ClaimStore)

@@ -5,7 +5,8 @@ import Glibc
 enum CommandCheck {
     private static let groupWrite: UInt32 = 0o020
     private static let othersWrite: UInt32 = 0o002
-    /// Only the owner of a file in such a directory can rename or remove it, as in `/tmp`.
+    /// In such a directory, as in `/tmp`, only a file's owner, the directory's owner and root can rename or remove the
+    /// file.
     private static let sticky: UInt32 = 0o1000
 
     /// The limit of Linux, so that the check ends if symbolic links form a loop.
@@ -27,7 +28,8 @@ enum CommandCheck {
             .map { "other users can replace the program \(program): \($0)" }
     }
 
-    /// - Returns: nil if only root and the daemon's user can replace the file, directory or symbolic link.
+    /// - Returns: nil if only root and the daemon's user can change the file, directory or symbolic link, or if it
+    ///   cannot be examined.
     private static func problem(at path: String) -> String? {
         guard let status = FileStatus(of: path) else { return nil }
         guard status.uid == 0 || status.uid == geteuid() else {

@@ -22,7 +22,7 @@ extension DaemonStart {
             opened = try MasterKeys(settings.masterKey).open(observedStore.store, at: observedStore.clock.now)
         } catch let error as MerchantError where error.code == .masterKeyConflict {
             // Decides again with this finding, so that the error is a StartRefusal, which names the finding's code.
-            // Other losses were accepted before, so only this finding can refuse the start here.
+            // All losses were accepted before, so only this finding can refuse the start here.
             var observation = observation
             observation.masterKey = .rejected(error.detail)
             _ = try StartDecision(on: observation, acceptsOlderDatabase: true).findingsUnlessRefused()

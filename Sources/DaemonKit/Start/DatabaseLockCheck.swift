@@ -13,8 +13,8 @@ struct DatabaseLockCheck {
 
     /// Waits for the end of the lock, at most as long as a start does. The calls for all files share this time.
     ///
-    /// - Returns: the process that holds the lock, for messages; nil if no process other than the daemon of the state
-    ///   directory holds it.
+    /// - Returns: the process that holds the lock, for messages; nil if no process holds it, or if the holder may be
+    ///   the running daemon of the state directory.
     func holder(of path: String) async throws -> String? {
         while let process = otherHolder(of: path) {
             guard ContinuousClock.now < deadline else {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A spare file that the daemon shrinks at its start if the disk is full, so that it can serve payments before an
-/// operator frees space. A start needs space for SQLite's shared memory files and for the sockets.
+/// A spare file that the daemon shrinks at its start if the disk is almost full, so that it can serve payments before
+/// an operator frees space. A start needs space for SQLite's shared memory files and for the sockets.
 struct DiskReserve {
-    /// The size of the file in bytes: enough for several starts, because other programs may use the space that a start
-    /// frees.
+    /// The largest size of the file in bytes: enough for several starts, because other programs may use the space that
+    /// a start frees.
     private static let fullSize = 1 << 20
-    /// By how many bytes a start shrinks the file. The start needs less: 64 KiB for the shared memory of two databases
-    /// and 8 KiB for the directories of two sockets.
+    /// By how many bytes a start shrinks the file, at most. The start needs less: 64 KiB for the shared memory of two
+    /// databases and 4 KiB for the directory of each socket.
     static let spacePerStart = 192 << 10
 
     let directory: String
@@ -40,8 +40,8 @@ struct DiskReserve {
         fill()
     }
 
-    /// Extends the file to its full size, or as far as there is space. So on a full disk, the first space that becomes
-    /// free is reserved for the next start.
+    /// Extends the file to 1 MiB (on a file system below 16 MiB, to one sixteenth of it), or as far as there is space.
+    /// Called again and again, it reserves the first space that becomes free on a full disk for the next start.
     func fill() {
         // On a small file system the file must not take a large part of the space.
         let size = min(Self.fullSize, (space?.total ?? 0) / 16)

@@ -8,13 +8,13 @@ import Synchronization
 ///
 /// The daemon locks both the lock file and the directory, so that a second daemon cannot start when the lock file was
 /// moved away. The first line of the file is the process identifier of the daemon. The other lines are the
-/// ``LockFileContent``.
+/// ``LockFileContent``. A command that must not run beside a daemon, such as `backup restore`, takes the same lock.
 final class InstanceLock: Sendable {
     private struct State {
         private(set) var content: LockFileContent
         /// The encoded lines before and after those of the newest claim; nil if they changed since the last write.
         var otherLines: (before: [UInt8], after: [UInt8])?
-        /// Whether the file differs from ``content``, because the last write failed.
+        /// Whether the file may differ from ``content``, because the last write or sync failed.
         var isFileOutdated = false
         /// The length of the file in bytes after the last write; `Int.max` if unknown.
         var length = Int.max
@@ -39,7 +39,7 @@ final class InstanceLock: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter listeners: the sockets and TCP addresses on which this process will listen.
-    /// - Throws: ``SettingsError`` if another process uses the directory, with the number of this process if it is
+    /// - Throws: ``SettingsError`` if another process uses the directory, with the identifier of that process if it is
     ///   known; also if the lock file cannot be opened, read or written, or if the directory cannot be locked.
     init(path: String, listeningOn listeners: [String] = []) throws {
         self.path = path
@@ -85,7 +85,7 @@ final class InstanceLock: Sendable {
     /// Checks the lock without taking it or creating a file, so that a start can report the other daemon before it
     /// reports the ports and sockets that the other daemon uses.
     ///
-    /// - Throws: ``SettingsError`` if a daemon uses the state directory.
+    /// - Throws: ``SettingsError`` if another process has locked the state directory.
     static func requireFree(directory: String) throws {
         guard isDirectoryLocked(directory) else { return }
         let path = Self.path(inDirectory: directory)
@@ -142,8 +142,8 @@ final class InstanceLock: Sendable {
     }
 
     /// The source that the setting `master-key` of the running daemon names, in the form of
-    /// ``MasterKeySource/description``. Nil if no daemon uses the directory, or if the daemon has not opened the
-    /// database yet.
+    /// ``MasterKeySource/description``. Nil if no daemon uses the directory, if the daemon has not opened the database
+    /// yet, or if its lock file cannot be read.
     static func masterKeySource(inDirectory path: String) -> String? {
         guard isDirectoryLocked(path) else { return nil }
         return content(ofFile: Self.path(inDirectory: path)).masterKeySource
@@ -199,7 +199,7 @@ final class InstanceLock: Sendable {
 
     var lossesNotInAudit: [String] { state.withLock { $0.content.lossesNotInAudit } }
     var inodeIfReplaced: UInt64? { state.withLock { $0.content.inodeIfReplaced } }
-    /// Whether the last change could not be written to the file.
+    /// Whether the last change could not be written to the file or synced.
     var isFileOutdated: Bool { state.withLock { $0.isFileOutdated } }
 
     deinit {
@@ -212,7 +212,8 @@ final class InstanceLock: Sendable {
 
 extension InstanceLock {
     /// Stores descriptions of losses that the operator accepted, until ``StartRecord`` has recorded them in the audit.
-    /// Removes the entries about the database, because they describe the database before the loss.
+    /// If one of them is new, also removes the lines `replaced`, `head` and `log`, which describe the database before
+    /// the loss.
     func storeAcceptedLosses(_ losses: [String]) throws {
         let new = losses.filter { !lossesNotInAudit.contains($0) }
         guard !new.isEmpty else { return }
@@ -222,7 +223,7 @@ extension InstanceLock {
         }
     }
 
-    /// Removes the entries about the previous database, because they do not apply to the present database.
+    /// Removes the lines `replaced`, `head` and `log`, because they do not apply to the present database.
     func clearDatabaseEntries() throws { try update { $0.clearDatabaseEntries() } }
 
     /// Records that the database file was moved or replaced. The next start then does not apply the write-ahead log to
@@ -347,8 +348,8 @@ extension InstanceLock {
     }
 
     /// Overwrites the file and truncates it only afterwards. This works on a full disk, because the file keeps its
-    /// block. Runs at each commit, so it truncates the file only if the content is shorter than before, and encodes
-    /// only lines that may have changed.
+    /// block. Runs at each commit that adds audit records or claims. So it truncates the file only if the content is
+    /// shorter than before, or if the former length is unknown. It encodes only lines that may have changed.
     private func write(_ state: inout State) -> Bool {
         let other =
             state.otherLines ?? (

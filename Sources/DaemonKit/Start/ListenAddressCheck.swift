@@ -1,7 +1,8 @@
 import Glibc
 import PortalServer
 
-/// Checks whether the portal, or the port for metrics, can listen on its address, before the daemon creates a file.
+/// Checks whether the portal and the metrics server can listen on their addresses. A start checks this before it
+/// creates a file.
 struct ListenAddressCheck {
     private let listen: ListenAddress
     private let setting: String
@@ -26,8 +27,8 @@ struct ListenAddressCheck {
 
     /// Finds the addresses that another program uses, for a check during which a daemon may run.
     ///
-    /// - Parameter daemonListeners: the addresses on which the daemon of the state directory listens; nil if a daemon
-    ///   runs, but its addresses are not known.
+    /// - Parameter daemonListeners: the sockets and addresses on which the daemon of the state directory listens; nil
+    ///   if a daemon runs, but its addresses are not known.
     static func findUsed(
         _ settings: Settings, except daemonListeners: [String]?, _ findings: inout PreparationFindings
     ) {
@@ -51,7 +52,7 @@ struct ListenAddressCheck {
             .compactMap { listen, setting in listen.map { Self($0, setting: setting) } }
     }
 
-    /// Whether a listener on this host has the port on every address of the machine.
+    /// Whether a listener on this host has the port on every IPv4 address of the machine, or on every address.
     private static func isWildcard(_ host: String) -> Bool { ["0.0.0.0", "::"].contains(host) }
 
     private func problem(_ reason: String) -> String { "'\(setting)': cannot listen on \(listen.text): \(reason)" }
@@ -76,7 +77,8 @@ struct ListenAddressCheck {
         }
     }
 
-    /// Whether the address conflicts with `other`: both have the same port, and share an address of the machine.
+    /// Whether the address may conflict with `other`: both have the same port, and the hosts are the same, have the
+    /// same first address, or one of them is a wildcard.
     private func overlaps(_ other: ListenAddress) -> Bool {
         guard listen.port == other.port else { return false }
         return listen.host == other.host || Self.isWildcard(listen.host) || Self.isWildcard(other.host)
@@ -101,7 +103,7 @@ struct ListenAddressCheck {
         return getaddrinfo(listen.host, "\(listen.port)", &hints, &list)
     }
 
-    /// Binds a socket to the first address of the host, as the portal does, and closes it.
+    /// Binds a socket to the first address of the host, as the portal and the metrics server do, and closes it.
     ///
     /// - Returns: why this fails. `errorNumber` is 0 if the host name cannot be resolved. nil if it succeeds.
     private var bindingFailure: (errorNumber: CInt, text: String)? {

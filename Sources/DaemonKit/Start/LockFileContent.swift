@@ -33,7 +33,8 @@ package struct LockFileContent: Equatable, Sendable {
     /// The inode of the database file that the daemon had open; nil if that file was not moved or replaced meanwhile.
     /// The write-ahead log belongs to that file.
     package var inodeIfReplaced: UInt64?
-    /// The last audit record whose change was acknowledged.
+    /// The last audit record whose change was acknowledged; on PostgreSQL, the last audit record that the daemon has
+    /// seen in the database.
     package var head: Head?
     /// The write-ahead log that contains ``head``.
     package var log: Log<AuditHead>?
@@ -65,8 +66,9 @@ package struct LockFileContent: Equatable, Sendable {
 
     /// The number and hash of the last audit record, and who wrote them into the lock file.
     ///
-    /// The daemon writes the head after each commit, but syncs the file only when it changes another entry. So after a
-    /// kill the head is exact. After a power failure, the file may contain an older head.
+    /// The daemon writes the head after each commit that adds audit records, but syncs the file only when it changes
+    /// entries other than the head, the newest claim and their logs. So after a kill the head is exact. After a power
+    /// failure, the file may contain an older head.
     package struct Head: Hashable, Sendable {
         package let auditHead: AuditHead
         private let writer: Writer
@@ -156,8 +158,8 @@ package struct LockFileContent: Equatable, Sendable {
         }
     }
 
-    /// The content after a restore replaced the database: without the entries about the old database, and with those
-    /// about the claims file, which a restore does not change.
+    /// The content after a restore replaced the database: the line `closed`, and the entries about the claims file,
+    /// which a restore does not change.
     var afterRestore: LockFileContent {
         var content = LockFileContent(wasClosedWithoutLog: true)
         (content.expectsClaimsLog, content.newestClaim, content.claimsLog) = (expectsClaimsLog, newestClaim, claimsLog)

@@ -1,6 +1,7 @@
 import MerchantCore
 
-/// What ``PreparedStart`` and ``StartCheck`` find. All checks run, so that an operator sees every problem at once.
+/// What ``PreparedStart`` and ``StartCheck`` find. Each runs most of its checks even if one finds a problem, so that an
+/// operator sees several problems at once.
 struct PreparationFindings {
     /// Why a start is refused.
     private(set) var problems: [String] = []

@@ -28,8 +28,8 @@ package struct PreparedStart: Sendable {
 
     /// - Parameter inherited: the sockets that systemd passed to this process. `config check` and `diagnose` pass none,
     ///   so they check whether the daemon can create its sockets.
-    /// - Throws: ``SettingsError`` with every problem for which a start is refused. If another daemon uses the state
-    ///   directory, ``Purpose/start`` reports only this problem, because that daemon causes further problems.
+    /// - Throws: ``SettingsError`` with every problem found here for which a start is refused. If another daemon uses
+    ///   the state directory, ``Purpose/start`` reports only this problem, because that daemon causes further problems.
     package init(_ settings: Settings, for purpose: Purpose, inheriting inherited: InheritedSockets = .none) throws {
         if purpose == .start { try InstanceLock.requireFree(directory: settings.stateDirectory) }
         var findings = PreparationFindings()

@@ -7,7 +7,8 @@ import PaymentToken
 import PortalServer
 import Vocabulary
 
-/// The content of the files that the settings name, read and validated.
+/// The content of the certificate and key files that the settings name, read and validated. Does not contain the master
+/// key and the portal's files.
 struct ReferencedFiles {
     /// The roots to which payment tokens must chain; nil: Apple's root, which is built in.
     let tokenRoots: [TrustRoot]?
@@ -24,7 +25,7 @@ struct ReferencedFiles {
     let identity: IdentityFiles?
 
     /// - Parameter findings: receives every problem, with the names of the setting and the file.
-    /// - Returns: nil if a file cannot be used.
+    /// - Returns: nil if a file whose content it would contain cannot be used.
     static func read(_ settings: Settings, _ findings: inout PreparationFindings) -> ReferencedFiles? {
         let now = SystemClock().now
         let tokenRoots = findings.collect { try Self.tokenRoots(settings.trust.tokenRoots) }

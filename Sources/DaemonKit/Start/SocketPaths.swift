@@ -1,7 +1,7 @@
 import Glibc
 import LocalSocket
 
-/// Checks the daemon's sockets, before the daemon creates a file.
+/// Checks the daemon's sockets. A start does this before it creates a file.
 struct SocketPaths {
     private let settings: Settings
     private let sockets: [(name: String, path: String)]
@@ -53,7 +53,7 @@ struct SocketPaths {
             directory == settings.stateDirectory && FileStatus(of: directory, followsLinks: true) == nil
         guard !isCreatedByStart, let reason = PathAccess.whyNothingCanBeCreated(in: directory) else { return }
         let problem = "'sockets.\(name).path': the directory \(directory) \(reason)"
-        // A check does not inherit the socket that systemd will pass to the daemon. That socket exists already.
+        // A check does not inherit the socket that systemd will pass to the daemon. An open socket may be that one.
         if UnixListener.isOpen(path) {
             findings.warn("\(problem), so the daemon starts only if systemd passes this socket to it")
         } else {

@@ -21,8 +21,9 @@ struct StartCheck {
         return await StoreCheck(settings: settings, masterKeyChecking: masterKeyChecking).run(&findings)
     }
 
-    /// A check that root runs switches to the owner of the state directory. If root owns the directory, the check stays
-    /// root. It then does not find out that a daemon of another user would refuse the directory.
+    /// A check that root runs switches to the owner of the state directory. If root owns the directory, or if it does
+    /// not exist, the check stays root. It then does not find out that a daemon of another user would refuse a
+    /// directory of root.
     private func noteIfRoot(_ findings: inout PreparationFindings) {
         guard geteuid() == 0 else { return }
         findings.note(

@@ -7,7 +7,7 @@ import Vocabulary
 struct StartContent {
     let dataKeys: [SealedDataKey]
     let auditHead: AuditHead?
-    /// The description of a restore that the next start records; empty if there is none.
+    /// The description of a restore that no start has recorded completely; empty if there is none.
     let restoredFrom: String
     /// The setting `environment` of the last start; nil if no start was recorded.
     let environment: Environment?

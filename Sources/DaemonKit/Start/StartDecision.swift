@@ -2,8 +2,8 @@ import MerchantCore
 
 /// Whether the daemon may start. Depends only on the ``StartObservation`` and the flag `--accept-older-database`.
 ///
-/// The daemon decides twice: before it creates a master key or opens a SQLite database, and again when the database is
-/// open and ``StartObservation/auditComparison`` is known.
+/// The daemon decides before it creates a master key or opens a SQLite database, and again when the database is open
+/// and ``StartObservation/auditComparison`` is known.
 package enum StartDecision: Equatable, Sendable {
     /// The daemon may start.
     ///

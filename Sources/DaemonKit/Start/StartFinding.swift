@@ -35,7 +35,7 @@ package struct StartFinding: Equatable, Sendable {
         /// The setting `environment` differs from that of the last start with this database.
         case environmentChanged
         case claimsMissing
-        /// The write-ahead log of the claims file is missing, although the last daemon did not close this file.
+        /// The write-ahead log of the claims file is missing, although the last daemon left one.
         case claimsLogMissing
         /// The claims file lacks the newest claim that the lock file names.
         case claimsOlder

@@ -3,7 +3,7 @@ import SQLiteStore
 import Vocabulary
 
 extension StartObservation {
-    /// Everything that is wrong, most severe first.
+    /// What is wrong; with SQLite, most severe first. If a restore was interrupted, contains only this finding.
     package var findings: [StartFinding] {
         if let server { return findings(on: server) }
         if isRestoreUnfinished {

@@ -15,7 +15,8 @@ extension StartObservation {
         package init(hasContent: Bool = false) { self.hasContent = hasContent }
     }
 
-    /// The findings that are possible on PostgreSQL, most severe first. ``databasePath`` is the name of the database.
+    /// The findings on PostgreSQL. If the node name is in use, returns only this finding. ``databasePath`` is the name
+    /// of the database.
     func findings(on server: Server) -> [StartFinding] {
         if let name = server.nameInUse {
             return [

@@ -40,8 +40,8 @@ package struct StartObservation: Equatable, Sendable {
     /// How the audit in the database compares with audit heads that were recorded outside the database. The
     /// comparison shows whether an older copy of the database was put back.
     package struct AuditComparison: Equatable, Sendable {
-        /// Which backup the database was restored from, and when; nil if `audit.head.file` already contains a head of
-        /// the restored database, or if no backup was restored.
+        /// Which backup the database was restored from, and when; nil if no backup was restored, or if a start has
+        /// recorded the restore completely.
         package var restoredFrom: String?
         /// The last audit record in the database.
         package var headInDatabase: AuditHead?
@@ -104,7 +104,7 @@ package struct StartObservation: Equatable, Sendable {
     package var isDaemonRunning = false
     /// Whether another process has the database open. Such a process holds SQLite's lock on the shared memory file.
     package var isDatabaseInUse = false
-    /// Identifies the log until SQLite overwrites it from its beginning; nil if there is no log.
+    /// Identifies the log until SQLite overwrites it from its beginning; nil if the log is missing or empty.
     package var logGeneration: String?
     /// The database file of the claims, which record the used payment tokens; nil if the file is missing.
     package var claims: File?

@@ -5,8 +5,9 @@ extension StartObserver {
     ///
     /// - Parameters:
     ///   - name: the database and its server, for messages.
-    ///   - lockFile: what the last daemon wrote into the lock file. The observation gets only the losses that the
-    ///     operator accepted. The caller compares the last audit record in the lock file with the database.
+    ///   - lockFile: what the last daemon wrote into the lock file. The observation copies only the accepted losses
+    ///     that the audit does not contain yet. The caller compares the last audit record in the lock file with the
+    ///     database.
     func observeServer(named name: String, _ lockFile: LockFileContent) -> StartObservation {
         var found = StartObservation(
             databasePath: name, lockPath: settings.lockPath, claimsPath: name, masterKey: masterKey)

@@ -8,8 +8,8 @@ import Vocabulary
 /// Records the start in the audit, with any restore or loss of changes since the last start. Also stores the list of
 /// webhooks from the settings.
 ///
-/// On a full disk the daemon starts without the record, so that it can serve payments. ``StartRecordRetry`` then calls
-/// ``write()`` again until nothing is left to do.
+/// If the record cannot be written, as on a full disk, and the callers' permits have not changed, the daemon starts
+/// without it, so that it can serve payments. ``StartRecordRetry`` then calls ``write()`` until nothing is left to do.
 final class StartRecord: Sendable {
     /// How long `status` warns that the daemon continued with an older database, or that the environment changed.
     static let noticePeriod = Duration.seconds(86_400)
@@ -58,12 +58,13 @@ final class StartRecord: Sendable {
     /// Decides, now that the database is open, whether the daemon may serve, and records the start.
     ///
     /// - Throws: ``StartRefusal``; ``SettingsError`` if the callers' permits changed and the audit cannot be written,
-    ///   or if the lock file cannot be written; `MerchantError` if the database cannot be read.
+    ///   if the lock file cannot be written, or if `audit.head.file` cannot be read; `MerchantError` if the database
+    ///   cannot be read.
     func decideAndWrite(acceptsOlderDatabase: Bool) async throws {
         let observation = try await withAuditComparison()
         let (losses, warnings) = try StartDecision(on: observation, acceptsOlderDatabase: acceptsOlderDatabase)
             .findingsUnlessRefused()
-        // The other warnings were logged before the database was opened.
+        // The other warnings were logged at the first decision.
         for warning in warnings where !self.observation.findings.contains(warning) { warning.log(logger) }
         try lock.storeAcceptedLosses(losses.filter { $0.code.consequence == .refusalUnlessAccepted }.map(\.problem))
         let lossesWithoutAcceptance = losses.filter { $0.code.consequence == .recordedLoss }
@@ -137,9 +138,9 @@ final class StartRecord: Sendable {
         }
     }
 
-    /// Whether the PostgreSQL database comes from a restore that this start records, or that another daemon has
-    /// recorded. An accepted loss is then about this restore, and must not replace the description of what the restore
-    /// undid.
+    /// Whether the PostgreSQL database comes from a restore that this start records, or that another start recorded
+    /// less than ``noticePeriod`` ago. An accepted loss is then about this restore, and must not replace the
+    /// description of what the restore undid.
     private func comesFromRestore() async throws -> Bool {
         guard observation.server != nil else { return false }
         if historyToRecord.withLock({ $0.contains { $0.action == .databaseRestored } }) { return true }
@@ -157,8 +158,8 @@ final class StartRecord: Sendable {
     }
 
     /// Writes the audit head of the restored database to `audit.head.file`, then removes the description of the restore
-    /// from the database. Also writes the head after an accepted loss, so that the next start does not find the same
-    /// loss again.
+    /// from the database. Also writes the head after another recorded loss, so that the next start does not find the
+    /// same loss again.
     ///
     /// This order matters: without the description, a start compares the database with the last head in the file. A
     /// head from before the restore would then make the daemon refuse to start.

@@ -6,7 +6,7 @@ struct StartSpaceCheck {
     let settings: Settings
 
     func run(_ findings: inout PreparationFindings) {
-        // A first start creates the state directory.
+        // The state directory may be missing before the first start.
         let directory = settings.stateDirectory
         guard let space = DiskSpace(of: directory) ?? DiskSpace(of: PathAccess.directory(of: directory)) else { return }
         let isFirstStart = FileStatus(of: settings.databasePath) == nil

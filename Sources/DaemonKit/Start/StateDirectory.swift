@@ -1,9 +1,9 @@
 import Glibc
 
-/// The directory that contains the database, the claims and the lock file. By default it also contains the master key
-/// and the sockets.
+/// The directory that contains the lock file and, with SQLite, the database and the claims file. By default it also
+/// contains the master key and the sockets.
 enum StateDirectory {
-    /// The longest absolute path, in bytes. SQLite accepts file paths of 512 bytes, and this path is only their
+    /// The longest absolute path, in bytes. SQLite accepts file paths of up to 512 bytes, and this path is only their
     /// beginning.
     static let longestPath = 460
 
@@ -31,7 +31,8 @@ enum StateDirectory {
         }
     }
 
-    /// Creates the directory with mode 0700 if it is missing. Refuses a directory that other users can read or write.
+    /// Creates the directory with mode 0700 if it is missing. Refuses a directory that other users can access, or that
+    /// does not belong to the user of this process.
     ///
     /// - Throws: ``SettingsError``.
     static func prepare(_ path: String) throws {

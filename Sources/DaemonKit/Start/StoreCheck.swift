@@ -214,7 +214,7 @@ struct StoreCheck {
 }
 
 extension StartFinding.Code {
-    /// Whether a correct installation has the finding before its first start, or before its first audit head.
+    /// Whether a correct installation can have the finding before its first start, or before its first audit head.
     fileprivate var isExpectedOnce: Bool { self == .masterKeyWithoutDatabase || self == .noShippedHead }
 }
 

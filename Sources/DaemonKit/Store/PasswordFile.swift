@@ -14,7 +14,7 @@ struct PasswordFile: Sendable {
     let credentialsDirectory: String?
 
     /// - Throws: `storeUnavailable` unless the file is a regular file that belongs to this user or root, that only its
-    ///   owner can access, and that contains one line.
+    ///   owner can access (in ``credentialsDirectory``, its group may read it), and that contains one line.
     func read() throws(MerchantError) -> SecretBytes {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw failure("cannot be opened: \(PathAccess.lastErrorAndRemedy)") }

@@ -7,7 +7,7 @@ import PostgresStore
 import ServiceLifecycle
 
 /// The parts of a daemon on PostgreSQL. Unlike ``SQLiteBackend``, it does not check the files of the database, because
-/// the server does.
+/// they belong to the server.
 struct PostgresBackend: StoreBackend {
     let store: PostgresStore
     let claims: PostgresClaims

@@ -20,7 +20,7 @@ protocol StoreBackend: Sendable {
     var nodes: any NodeDirectory { get }
     /// Knows which keys the other daemons have.
     var nodeKeys: any NodeKeyDirectory { get }
-    /// Erases copies of destroyed keys, if an earlier erasure failed or was interrupted.
+    /// On SQLite, erases copies of destroyed keys, if an earlier erasure failed or was interrupted.
     func eraseIfDue() async throws
     /// The services that keep the leases of this daemon. They end after all services that need a lease.
     func leases(_ parts: DaemonParts) -> [any Service]

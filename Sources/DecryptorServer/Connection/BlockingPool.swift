@@ -22,9 +22,9 @@ package struct BlockingPool: Sendable {
         try await threads.runIfActive(limitingWait(of: body))
     }
 
-    /// - Parameter completion: called once, on a thread of the pool, with the result of the body. If the body has
-    ///   waited for a thread for too long, it is not run, and the result is the error `overloaded`. If the pool was
-    ///   shut down, the result is an error too.
+    /// - Parameter completion: called once, with the result of the body: on a thread of the pool, or on any thread if
+    ///   the pool was shut down. If the body has waited for a thread for too long, it is not run, and the result is the
+    ///   error `overloaded`. If the pool was shut down, the result is an error too.
     package func run(
         _ body: @escaping @Sendable () throws -> EncodedResponse,
         completion: @escaping @Sendable (Result<EncodedResponse, any Error>) -> Void

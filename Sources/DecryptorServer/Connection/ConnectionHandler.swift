@@ -11,9 +11,9 @@ import Tracing
 /// Handles one connection: receives requests from the codec and writes the responses in the order of the requests.
 ///
 /// If a request is handled on the event loop and no earlier response is outstanding, its response is written
-/// immediately, unless the server is shutting down. The responses of one read are flushed together. All other responses
-/// wait in a ``ResponseQueue``. While too many responses are outstanding, or the client does not read its responses,
-/// the handler reads nothing more. ``ConnectionHandler/Timers`` enforces the time limits.
+/// immediately, unless the server is shutting down. Written responses are flushed at the latest when the current read
+/// ends. All other responses wait in a ``ResponseQueue``. While too many responses are outstanding, or the client does
+/// not read its responses, the handler reads nothing more. ``ConnectionHandler/Timers`` enforces the time limits.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
@@ -50,7 +50,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var peer: Peer
     private let resources: LoopResources
     private(set) var context: ChannelHandlerContext?
-    /// The request that is arriving; nil between two requests.
+    /// The request that is arriving; nil if none is arriving.
     private var arriving: ArrivingRequest?
     /// Items that wait for the next turn of the user in the ``FairScheduler``.
     private var waiting = CircularBuffer<Item>()

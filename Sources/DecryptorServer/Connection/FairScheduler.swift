@@ -1,16 +1,17 @@
 import LocalSocket
 import NIOCore
 
-/// Shares the time of one event loop among the connected Unix users, so that one user who floods the socket does not
-/// delay the payments of others.
+/// Shares the time of one event loop among the connected Unix users, so that one user who floods the socket cannot
+/// delay the payments of others for long.
 ///
-/// While at most ``requestsPerWindow`` requests arrive in each ``window``, each request is handled as soon as it is
-/// read. Above that rate, requests wait and the users take turns. A turn handles up to ``Limits/requestsPerTurn``
-/// requests of one of the user's connections. A user with one connection therefore waits for at most one turn of each
-/// other user, even if other users have many connections. Use a scheduler only on its event loop.
+/// While at most ``requestsPerWindow`` requests arrive in each ``window``, the first ``Limits/requestsPerTurn``
+/// requests of each read are handled at once. All other requests wait, and the users take turns. While a request waits,
+/// new requests wait too. A turn handles up to ``Limits/requestsPerTurn`` requests of one of the user's connections. A
+/// user with one connection therefore waits for at most one turn of each other user, even if other users have many
+/// connections. Use a scheduler only on its event loop.
 final class FairScheduler {
-    /// How many requests in one ``window`` are handled as soon as they are read. Most requests take 5 to 25 µs; a key
-    /// agreement takes 50 µs.
+    /// How many requests in one ``window`` are handled at once at most. Most requests take 5 to 25 µs; a key agreement
+    /// takes 50 µs.
     private static let requestsPerWindow = 96
     private static let window = TimeAmount.milliseconds(1)
     /// How long one tick handles waiting requests before the event loop reads the sockets again.

@@ -12,7 +12,7 @@ package struct Limits: Sendable {
     /// How long a connection may be idle in both directions while none of its requests is in progress.
     package var idleTime = TimeAmount.seconds(60)
     /// How long a request may take to arrive, counted from the read that brought its first bytes. A slower request gets
-    /// 408.
+    /// 408. While the server itself has suspended reading, the time starts again.
     package var requestTime = TimeAmount.seconds(10)
     /// The largest body of a request, in bytes. A request with a larger body gets 413.
     package var bodyBytes = 64 * 1024

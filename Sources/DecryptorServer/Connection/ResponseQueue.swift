@@ -62,7 +62,8 @@ package struct ResponseQueue {
 package struct ResponseForm: Sendable {
     /// Whether the request's method is `HEAD`, so the response has no body.
     let isHead: Bool
-    /// Whether the connection closes after this response.
+    /// Whether the connection must close after this response. It can also close after another response, for example
+    /// during a shutdown.
     var isLast: Bool
     /// Whether this is the interim response `100 Continue`, which the final response follows.
     let isInterim: Bool

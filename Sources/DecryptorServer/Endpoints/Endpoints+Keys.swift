@@ -40,10 +40,10 @@ extension Endpoints {
 
     /// `POST /v1/keys/{publicKeyHash}/symmetric-key`: restores the symmetric key of a token.
     ///
-    /// A key agreement (EC_v1) takes 50 µs and runs on the event loop, because a switch to another thread and back
-    /// would delay the following requests for longer. An RSA decryption (RSA_v1) takes a millisecond, which is too long
-    /// for an event loop. A read of the store can take seconds if the database does not respond. Both therefore run on
-    /// a thread that may block.
+    /// A key agreement (EC_v1) takes 50 µs. If the key is cached, it runs on the event loop, because a switch to
+    /// another thread and back would delay the following requests for longer. An RSA decryption (RSA_v1) takes a
+    /// millisecond, which is too long for an event loop. A read of the store can take seconds if the database does not
+    /// respond. Decryptions and reads therefore run on a thread that may block.
     func symmetricKey(_ target: RouteMatch, _ body: ByteBuffer, _ peer: Peer) throws -> ResponsePlan {
         let hash = try Self.publicKeyHash(in: target)
         let request = try SymmetricKeyRequest(JSONFields(parsing: body.readableBytesView))

@@ -43,7 +43,8 @@ extension Endpoints {
                     for permit in permits { try peer.require(permit, of: hash, for: merchant) }
                 }
             } catch let error as MerchantError where error.code == .keyRevoked || error.code == .keyDestroyed {
-                // The daemon raises an event for such a request, because it may show that a revocation was a mistake.
+                // Unless the token fails verification, the daemon counts such a request, and raises an event from time
+                // to time: the revocation may have been a mistake.
                 operations.countRequest(forUnusableKeyOf: decryption.token, terms: decryption.terms)
                 throw error
             }

@@ -23,7 +23,8 @@ extension Endpoints {
         }
     }
 
-    /// Checks the permit for the merchant of the session.
+    /// Checks the permit for the merchant of the session. For a registration that belongs to no merchant of the daemon,
+    /// the caller needs the permit for every merchant.
     private func authorize(_ order: SessionOrder, _ peer: Peer) async throws {
         // A caller with the permit for every merchant needs no check of the owner, so the owner is not read.
         guard !peer.grants.allowsEveryMerchant(.merchantSession) else { return }

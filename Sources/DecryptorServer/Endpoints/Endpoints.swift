@@ -12,7 +12,7 @@ struct DecryptorRequest: Sendable {
     let uri: String
     /// The request's identifiers; nil if the client sent none and the server has not needed one yet.
     let identifiers: RequestIdentifiers?
-    /// The values of the header `Idempotency-Key`.
+    /// The values of the header `Idempotency-Key`; empty unless the method is `POST`.
     let idempotencyKeys: [String]
     /// The body, as far as it has arrived.
     var body = ByteBuffer()
@@ -38,8 +38,8 @@ enum ResponsePlan: Sendable {
 }
 
 /// The handlers of all routes. ``plan(_:from:matched:)`` checks the route's permit and calls the handler. The handler
-/// decodes the request, checks permits that depend on the key's merchant or on the request, calls ``operations``, and
-/// encodes the result.
+/// decodes the request, checks permits that depend on the merchant or on the request, calls a use case, and encodes the
+/// result.
 struct Endpoints: Sendable {
     let operations: PaymentTokenOperations
     let sessions: SessionOperations

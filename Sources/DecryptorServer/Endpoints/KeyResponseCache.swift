@@ -7,9 +7,9 @@ package import Vocabulary
 /// Encoded responses to `GET /v1/keys/{publicKeyHash}` for active keys, so that most requests need no read of the
 /// store.
 ///
-/// A change of a key takes effect at the next request: after the commit, the store calls ``keysChanged(_:)``, and only
-/// then does the caller who made the change get a response. A request that read the store before the change has an
-/// outdated ``Ticket``, so ``fill(_:for:_:)`` ignores its entry.
+/// A change of a key by this daemon takes effect at the next request: after the commit, the store calls
+/// ``keysChanged(_:)``, and only then does the caller who made the change get a response. A request that read the store
+/// before the change has an outdated ``Ticket``, so ``fill(_:for:_:)`` ignores its entry.
 ///
 /// A certificate becomes valid or expires without a call of ``keysChanged(_:)``. So each entry contains the period in
 /// which its response is right. The age of an entry is not limited: while the database cannot be reached, the entries

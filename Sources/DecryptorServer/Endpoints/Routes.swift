@@ -16,7 +16,7 @@ package struct DecryptorRoute: Sendable {
         case findKey, symmetricKey, verifyToken, decryptToken, readMPAN, requestSession, health, openAPI
     }
 
-    /// The parameter in a route's path. The raw value is its name in braces.
+    /// The parameter in a route's path. The raw value is the name that stands in braces in the path.
     package enum Parameter: String, Sendable {
         case publicKeyHash, merchantTokenIdentifier
     }

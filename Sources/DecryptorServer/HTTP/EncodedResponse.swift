@@ -99,7 +99,7 @@ package final class EncodedResponse: Sendable {
     /// A copy that uses no more memory than the response needs, for a cache.
     package var compacted: EncodedResponse { EncodedResponse(compacting: self) }
 
-    /// How much memory the response uses, in bytes.
+    /// How much memory the response uses, in bytes, without a shared body.
     var footprint: Int { bytes.storageCapacity }
 
     /// Returns the bytes to send. If the response has a shared body, send the result of ``sharedBody(isHead:)`` after
@@ -109,8 +109,8 @@ package final class EncodedResponse: Sendable {
     /// - Parameters:
     ///   - isHead: whether to leave out the body, in response to `HEAD`.
     ///   - isLast: whether to add `Connection: close`.
-    ///   - identifiers: the identifiers of the request; nil if it has none. The response repeats the identifiers that
-    ///     the client sent.
+    ///   - identifiers: the identifiers of the request; nil if it has none. The response repeats the client's
+    ///     `X-Request-Id`, and has a `traceparent` with the client's trace.
     package func wireBytes(isHead: Bool, isLast: Bool, identifiers: RequestIdentifiers? = nil) -> ByteBuffer {
         guard isHead || isLast || identifiers != nil else { return bytes }
         let fields =

@@ -2,7 +2,7 @@ import HTTPKit
 import NIOHTTP1
 
 extension RequestIdentifiers {
-    /// The identifiers in the header fields of a request; nil if there are none.
+    /// The valid identifiers in the header fields of a request; nil if there are none.
     ///
     /// Compares the lengths of the names first, because this runs for every request, and few requests have such fields.
     static func identifiers(in headers: HTTPHeaders) -> RequestIdentifiers? {
@@ -19,7 +19,8 @@ extension RequestIdentifiers {
         return RequestIdentifiers(requestIds: requestIds, traceparents: traceparents)
     }
 
-    /// The header fields with which a response repeats the client's identifiers, as they are sent.
+    /// The header fields of the response, as they are sent: the client's `X-Request-Id`, and a `traceparent` with the
+    /// client's trace and the server's span. Empty if the client sent neither.
     ///
     /// - Parameter hasRequestId: whether the response already has the field `X-Request-Id`.
     func fields(hasRequestId: Bool) -> String {

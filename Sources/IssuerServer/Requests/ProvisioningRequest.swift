@@ -8,8 +8,9 @@ import Vocabulary
 
 /// The body of `POST /v1/in-app-provisioning/requests`.
 ///
-/// This type checks only the JSON structure of the body. The use case validates the certificates, the nonce and the
-/// card's data, so that it can report all their faults at once.
+/// This type checks the JSON structure of the body, the configuration, the network, and the Base64 of activation data.
+/// The use case validates the certificates, the nonce and the card's data, so that it can report all their faults at
+/// once.
 struct ProvisioningRequest {
     /// How many certificates a body may have. Apple issues two. The use case reports any other number up to this limit.
     private static let maximumCertificates = 8

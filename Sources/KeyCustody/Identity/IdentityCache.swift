@@ -2,7 +2,7 @@ package import MerchantCore
 import Synchronization
 package import Vocabulary
 
-/// Caches the identities that the daemon presented last, so that a request to Apple needs no read of the store.
+/// Caches the identities that the daemon presented last, so that most requests to Apple need no read of the store.
 ///
 /// A change of any key pair, as ``KeyChangeObserver`` reports it, empties the cache, before the caller who made the
 /// change gets a response. The cache is created before the store, because the store notifies the cache.
@@ -13,7 +13,7 @@ package final class IdentityCache: KeyChangeObserver {
     private static let capacity = 1024
 
     /// The version of the data that an entry depends on, taken before the store is read. An entry may be outdated once
-    /// the version has changed; it is then neither stored nor used.
+    /// the version has changed; it is then not used.
     package struct Version: Hashable, Sendable {
         fileprivate let changes: UInt64
         /// The generation of the setting `trust.certificate-issuers`.

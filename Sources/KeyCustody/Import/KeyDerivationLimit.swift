@@ -8,8 +8,8 @@ import SwiftASN1
 /// PBES1, PBKDF2, scrypt and the MAC of PKCS#12 all encode the number of rounds after the salt. So this type treats
 /// every INTEGER that follows an OCTET STRING in the same SEQUENCE as a number of rounds.
 enum KeyDerivationLimit {
-    /// The limit for one derivation, which then takes a few seconds. OpenSSL's default is 2048 rounds; cautious users
-    /// choose a million.
+    /// The limit for each number. A derivation with this many rounds takes a few seconds. OpenSSL's default is 2048
+    /// rounds; cautious users choose a million.
     static let maximumRounds = 5_000_000
     /// The limit for a whole file. A file may need three derivations: for its private key, its certificates and its
     /// MAC.

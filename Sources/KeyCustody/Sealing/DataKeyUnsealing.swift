@@ -48,7 +48,8 @@ package struct DataKeyUnsealing {
         }
     }
 
-    /// - Throws: `keyDamaged` for a damaged row, `masterKeyConflict` if a master key is missing.
+    /// - Throws: `keyDamaged` for a damaged row, `masterKeyConflict` if a master key is missing, `storeUnavailable` if
+    ///   there is no data key.
     package consuming func keyring() throws(MerchantError) -> Keyring {
         if let first = damaged.first {
             throw MerchantError(

@@ -21,7 +21,7 @@ package protocol ChangeRecording {
     func append(_ entry: AuditEntry) throws
     /// Stores an event together with its deliveries to webhooks.
     func append(_ event: Event) throws
-    /// The outcome of the caller's earlier request with the same key; nil if the key is new.
+    /// The outcome of the caller's earlier request with the same key; nil if none is stored.
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome?
     /// Stores the outcome of a request with an Idempotency-Key. Also removes expired outcomes, but only some of them,
     /// so that the transaction stays short.

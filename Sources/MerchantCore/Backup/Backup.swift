@@ -68,8 +68,9 @@ package struct BackupVerificationResult: Sendable {
 /// Which keys are backed up: the newest verified backup, and the merchants whose newest key pair is in no verified
 /// backup.
 package struct BackupCoverage: Hashable, Sendable {
-    /// When the newest verified backup was created; nil if there is none. A backup with a time in the future does not
-    /// count here, because its age is unknown.
+    /// When the newest verified backup was created: of the verified backups with the most key pairs, the one with the
+    /// latest time. nil if there is none. A backup with a time in the future does not count here, because its age is
+    /// unknown.
     package var newestVerifiedCreatedAt: Timestamp?
     package var newestVerifiedPath: String?
     /// The latest creation time of the verified backups with a time in the future; nil if there is no such backup. The

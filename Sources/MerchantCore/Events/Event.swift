@@ -6,8 +6,8 @@ package struct Event: Hashable, Sendable {
     package enum Kind: String, NamedValue {
         case certificateStored
         case keyPromoted
-        /// The first successful decryption with the new key pair of a roll (the replacement of a key pair): Apple has
-        /// switched to this key pair.
+        /// The new key pair of a roll (the replacement of a key pair) has decrypted its first token, or the first token
+        /// since its promotion: Apple has switched to this key pair.
         case switchObserved
         /// Apple encrypts to a standby key pair outside of a roll: see ``StandbyKeyUse``.
         case standbyKeyUsed
@@ -15,7 +15,7 @@ package struct Event: Hashable, Sendable {
         case certificateExpired
         /// A merchant has fewer active key pairs than its target number.
         case belowTarget
-        /// A decryptor (a process that needs tokens decrypted) requested a key pair that is revoked.
+        /// A decryptor (a process that needs tokens decrypted) requested a key pair that is revoked or destroyed.
         case revokedKeyRequested
         case keyRevoked
         case rollStarted
@@ -43,7 +43,7 @@ package struct Event: Hashable, Sendable {
     package let severity: Severity
     package var occurredAt: Timestamp
     /// The merchant concerned; nil if the event belongs to no merchant. Events of one merchant are delivered one after
-    /// another, in the order of their sequences.
+    /// another, in the order of their sequences, except for parked events.
     package let merchantIdentifier: MerchantIdentifier?
     package let publicKeyHash: PublicKeyHash?
     package let rollId: String?

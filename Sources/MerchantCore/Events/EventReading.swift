@@ -5,7 +5,7 @@ package protocol EventReading {
     func events(_ query: EventQuery) throws -> [StoredEvent]
     /// The webhooks that the settings define, sorted by name.
     func webhooks() throws -> [WebhookState]
-    /// The first undelivered event of each lane of the webhook, earliest due first. A lane is the queue of one
+    /// The first event that waits in each lane of the webhook, earliest due first. A lane is the queue of one
     /// merchant's events. The events that belong to no merchant form a lane of their own.
     func nextDeliveries(to webhook: String, limit: Int) throws -> [PendingDelivery]
 }

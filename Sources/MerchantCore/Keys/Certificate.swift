@@ -64,7 +64,8 @@ package struct StoredCertificate: Hashable, Sendable {
     package let issuer: String
     package let notBefore: Timestamp
     package let notAfter: Timestamp
-    /// Whether the certificate was found to chain to a trusted CA. False if no issuing CA is configured.
+    /// Whether the daemon has verified that the certificate chains to a trusted CA. The daemon cannot
+    /// verify this while no issuing CA is configured.
     package let issuerVerified: Bool
     package let storedAt: Timestamp
 

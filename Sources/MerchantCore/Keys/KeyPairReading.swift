@@ -27,8 +27,8 @@ package protocol KeyPairReading {
     /// The certificates of each key pair, as ``certificates(of:)`` returns them, read together. A key pair without
     /// certificates has no entry.
     func certificates(of hashes: [PublicKeyHash]) throws -> [PublicKeyHash: [StoredCertificate]]
-    /// Counts the key pairs of these merchants, and compares them with the backups. A merchant that is not stored has no
-    /// entry.
+    /// Counts the key pairs of these merchants, and compares them with the backups. A merchant that is not stored has
+    /// no entry.
     func keyPairSummaries(of merchants: [MerchantIdentifier]) throws -> [MerchantIdentifier: KeyPairSummary]
     /// The CSR of the key pair: PKCS#10 in DER.
     func certificateSigningRequest(of hash: PublicKeyHash) throws -> [UInt8]?

@@ -23,16 +23,17 @@ package struct MasterKeyIdentifier: Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// The state of a rotation in the database. A rotation re-encrypts every private key under a new data key. A rotation
-/// also replaces the master key, which seals the data key, unless the operator rotates only the data key.
+/// The state of a rotation in the database. A rotation re-encrypts every private key, and every account number of a
+/// merchant token, under a new data key. A rotation also replaces the master key, which seals the data key, unless the
+/// operator rotates only the data key.
 ///
 /// `MasterKeyRotation` in the module DaemonKit performs a rotation and documents its steps.
 package struct KeyRotation: Hashable, Sendable {
     package enum State: String, Sendable, CaseIterable {
-        /// Private keys are being re-encrypted; new private keys are sealed under the new data key.
+        /// Private keys and account numbers are being re-encrypted; new ones are sealed under the new data key.
         case sealing
-        /// All private keys are re-encrypted, and the old data key is overwritten with zeros. Copies of the old data
-        /// key and the old master key are being removed.
+        /// All private keys and account numbers are re-encrypted, and the old data key is overwritten with zeros.
+        /// Copies of the old data key, and of the old master key if it is replaced, are being removed.
         case erasing
         case finished
     }

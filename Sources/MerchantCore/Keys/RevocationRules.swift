@@ -2,7 +2,7 @@ import Vocabulary
 
 /// Decides whether a key pair may be revoked, and which warnings the caller gets.
 package enum RevocationRules {
-    /// The only reason for which the last active key of a merchant may be revoked.
+    /// The only reason for which an active key that no other key can replace may be revoked.
     package static let compromised = "compromised"
     /// The longest reason in UTF-8 bytes. Apple has the same limit for the reason of an unregistration.
     package static let longestReason = 1024

@@ -15,6 +15,7 @@ package protocol SealedKeyReading {
 
 /// Reads and removes sealed private keys in a transaction of the store.
 package protocol SealedKeyWriting: SealedKeyReading {
-    /// Overwrites the encrypted private key with zeros. The same transaction must set the state to `destroyed`.
+    /// Overwrites the encrypted private key with zeros. The same transaction must also update the key pair to the state
+    /// `destroyed`.
     func removeSealedPrivateKey(of hash: PublicKeyHash) throws
 }

@@ -11,7 +11,7 @@ package enum TargetRules {
     /// - Parameters:
     ///   - hasLostAllKeyPairs: whether the merchant had an active key pair and has none now, so that its payments are
     ///     refused.
-    ///   - expiry: when the current key pair's certificate expires; nil if no key pair is current.
+    ///   - expiry: ``MerchantBelowTarget/currentCertificateExpiry``; nil if no key pair is current.
     package static func severity(
         hasLostAllKeyPairs: Bool, currentCertificateExpiry expiry: Timestamp?, at now: Timestamp
     ) -> Severity {

@@ -8,7 +8,7 @@ package struct TokenNotification: Hashable, Sendable {
         /// The event was fetched, and its result is stored.
         case done
         /// Apple does not know the event, or Apple responded with 403 while too many notifications from the same
-        /// address were waiting for another attempt.
+        /// address were waiting.
         case unknown
         /// The event could not be fetched for 7 days. Apple no longer has it.
         case failed

@@ -15,8 +15,8 @@ package protocol TokenNotificationReading {
     ///
     /// The lanes take turns. Lanes whose first waiting notification has not failed come first, sorted by the time of
     /// the last attempt in the lane, or, if there was none, by the arrival of the notification; oldest first. The other
-    /// lanes follow by due time. A notification that has not failed is always due, so that a clock that was set back
-    /// does not delay it.
+    /// lanes follow by due time. A notification that has not failed is due unless its lane is blocked, so that a clock
+    /// that was set back does not delay it.
     ///
     /// - Parameter merchants: merchants whose notifications are left out, and do not count towards the limit.
     func nextTokenNotifications(

@@ -46,8 +46,8 @@ package enum ClaimOutcome: Hashable, Sendable {
     case repeated(claimedAt: Timestamp)
 }
 
-/// The record of the payment tokens that were used (claimed), so that no token is used twice. If several requests claim
-/// the same token, even at the same time, exactly one of them succeeds.
+/// The record of the payment tokens that were used (claimed), so that no token is used twice. If several different
+/// requests claim the same token, even at the same time, exactly one of them succeeds.
 ///
 /// A claim is kept for at least an hour. A token is accepted from 5 minutes before to 5 minutes after its signing time,
 /// so the token has expired before its claim is removed.
@@ -63,7 +63,8 @@ package protocol ClaimLedger: Sendable {
     func claim(of transactionId: Bits256) async throws -> TokenClaim?
     /// Whether the ledger can store claims. Does not wait.
     var health: StoreHealth { get }
-    /// If ``health`` is impaired, begins a trial write. If the write succeeds, ``health`` is ready again. Does not wait.
+    /// If ``health`` is impaired, begins a trial write. If the write succeeds, ``health`` is ready again. Does not
+    /// wait.
     func retryIfImpaired()
     /// Why and until when the ledger refuses every new claim although it can store claims; nil if it accepts claims.
     /// Does not wait.

@@ -61,7 +61,8 @@ package enum TLSSignatureAlgorithm: UInt16, Sendable, CaseIterable {
 
 /// Why there is no client certificate to present to Apple.
 package enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The settings name no certificate file, and no key pair with the purpose `identity` is active.
+    /// For a merchant: it has no active key pair with the purpose `identity`. For the platform: the same, and the
+    /// settings name no certificate file.
     case notConfigured(String)
     /// The identity has expired, is not valid yet, does not match its key or cannot be read.
     case unusable(String)

@@ -12,8 +12,8 @@ package struct IdentityKey: Hashable, Sendable {
 }
 
 extension KeyPairReading {
-    /// The merchant's active identity key pairs, the preferred one first: valid before expired ones, then newer before
-    /// older ones.
+    /// The merchant's active identity key pairs, the preferred one first: those with a valid certificate come first,
+    /// then those with a newer certificate.
     package func identityKeys(of merchant: MerchantIdentifier, at time: Timestamp) throws -> [IdentityKey] {
         try activeIdentityKeyPairs(of: merchant).compactMap { keyPair in
             try certificates(of: keyPair.publicKeyHash).certificateInUse(at: time)

@@ -107,8 +107,8 @@ extension RegistrationCall.Content {
     /// Apple's record after Apple confirmed this call.
     ///
     /// - Returns: nil if the record must be read from Apple. This is so if the call changes the name or encryptTo,
-    ///   because Apple documents only that domains are added. It is also so if the call removes domains and no record
-    ///   is known.
+    ///   because Apple documents only that domains are added. It is also so if the call removes domains and no
+    ///   registration at Apple is known.
     package func applied(to appleRecord: AppleRecord?, at now: Timestamp) -> AppleRecord? {
         switch self {
         case .register(let wanted, _):

@@ -90,7 +90,7 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
         case unauthorized
         /// 403: Apple does not permit the operation for this merchant or token.
         case forbidden
-        /// 404: Apple does not know the merchant token.
+        /// 404: Apple does not know the merchant token or its event.
         case notFound
         /// 409: the operation requires another operation before it.
         case conflict
@@ -160,7 +160,7 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 package enum GatewayHealth: Hashable, Sendable {
     /// Calls are not paused, and there is a client certificate.
     case available
-    /// No client certificate is configured.
+    /// There is no client certificate that can be presented, for this reason.
     case notConfigured(String)
     /// Apple failed repeatedly. Calls are paused until the time `until`.
     case circuitOpen(until: Timestamp, lastError: String)

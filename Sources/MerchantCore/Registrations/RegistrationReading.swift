@@ -19,8 +19,9 @@ package protocol RegistrationReading {
     func registrations(
         of merchant: MerchantIdentifier, after cursor: PartnerInternalMerchantIdentifier?, limit: Int
     ) throws -> [Registration]
-    /// The identifier of a registration that has the merchant as `merchantIdentifier` or `encryptTo`. The values that
-    /// an open call would set count too. nil if there is no such registration.
+    /// The identifier of a registration that has the merchant as `merchantIdentifier` or `encryptTo`, and a domain that
+    /// is desired or registered at Apple. The values that an open call would set count too, even without a domain. nil
+    /// if there is no such registration.
     func registration(naming merchant: MerchantIdentifier) throws -> PartnerInternalMerchantIdentifier?
     /// The registration's call to Apple whose outcome is unknown; nil if there is none.
     func openCall(of identifier: PartnerInternalMerchantIdentifier) throws -> RegistrationCall?

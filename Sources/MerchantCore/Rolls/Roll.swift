@@ -13,7 +13,7 @@ package struct Roll: Hashable, Sendable {
     package let number: Int
     package let merchantIdentifier: MerchantIdentifier
     package let algorithm: KeyAlgorithm
-    /// The key pair that Apple used when the roll started; nil for a merchant's first roll.
+    /// The merchant's current key pair of the algorithm when the roll started; nil if there was none.
     package let from: PublicKeyHash?
     /// The new key pair.
     package let to: PublicKeyHash
@@ -56,11 +56,12 @@ package struct Roll: Hashable, Sendable {
 
 /// The state of a roll: `started → certificateStored → promoted → quiet → finished`, or `abandoned`.
 package enum RollState: String, NamedValue {
-    /// The key pair and its CSR exist. Apple has not signed the certificate yet.
+    /// The new key pair and its CSR exist. The daemon has no certificate for it yet.
     case started
-    /// Decryptors can use the new key. The merchant must activate its certificate at Apple.
+    /// Decryptors can use the new key, but it is not `current`. The merchant must activate its certificate at Apple, or
+    /// an admin must promote the key.
     case certificateStored
-    /// Apple encrypts to the new key. Tokens that are encrypted to the old key may still arrive.
+    /// The new key is `current`. Tokens that are encrypted to the old key may still arrive.
     case promoted
     /// The new key is in use, and no decryptor has requested the old key for the quiet period.
     case quiet

@@ -18,7 +18,7 @@ package enum RollLifecycle {
 
     /// The outcome of a roll whose two key pairs have these states.
     ///
-    /// - Parameter from: nil for a merchant's first roll.
+    /// - Parameter from: the state of the old key pair; nil for a roll without an old key pair.
     /// - Returns: nil if the roll continues.
     package static func outcome(from: KeyState?, to: KeyState) -> Roll.Outcome? {
         switch to {
@@ -48,7 +48,8 @@ package enum RollLifecycle {
     ///
     /// The merchant's Apple Developer account creates and activates the certificate. An admin must act only if tokens
     /// for the key arrive and the daemon has not promoted it: because the settings do not permit automatic promotions,
-    /// or because another key pair has a newer certificate.
+    /// because another key pair has a newer certificate, or because another key pair is current and the key pair is not
+    /// the new key pair of a roll.
     ///
     /// - Parameter use: the observed use of the key pair; nil if it was never used.
     /// - Returns: nil if the key pair is current already, or can no longer become current.

@@ -12,7 +12,8 @@ package struct RollPolicy: Hashable, Sendable {
     package var quietPeriod = Duration.seconds(7 * 86_400)
     /// The time between two reminders of a waiting roll.
     package var remindEvery = Duration.seconds(7 * 86_400)
-    /// Whether a successful decryption with a roll's new key promotes that key.
+    /// Whether a successful decryption promotes the key: a roll's new key if the current key's certificate is older, or
+    /// a standby key outside of a roll. For the latter, see ``StandbyKeyUse``.
     package var promotesOnFirstDecryption = true
     /// Whether the daemon itself finishes a quiet roll, which revokes its old key.
     package var finishesWhenQuiet = false

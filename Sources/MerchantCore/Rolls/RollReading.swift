@@ -13,10 +13,10 @@ package protocol RollReading {
     /// - Parameter quietCutoff: a promoted roll counts as quiet if its ``Roll/idleSince`` is not later than this time.
     func rollCounts(quietCutoff: Timestamp) throws -> [RollState: Int]
     /// Open rolls whose ``Roll/idleSince`` is not later than `time`: they wait only for time to pass. After `time`, no
-    /// decryptor requested the old key pair, and no key pair changed its state.
+    /// decryptor requested the old key pair, and neither key pair of the roll changed its state.
     func rollsIdleSince(notAfter time: Timestamp, limit: Int) throws -> [Roll]
     /// Open rolls whose ``Roll/idleSince`` is later than `time`: they wait only for time to pass. After `time`, a
-    /// decryptor requested the old key pair, or a key pair changed its state.
+    /// decryptor requested the old key pair, or a key pair of the roll changed its state.
     func rollsIdleSince(after time: Timestamp, limit: Int) throws -> [Roll]
     /// Rolls whose next reminder is due at `time`.
     func rollsToRemind(at time: Timestamp, limit: Int) throws -> [Roll]

@@ -4,12 +4,13 @@ package import Vocabulary
 /// key pair of an abandoned roll.
 ///
 /// Tokens for such a key pair show that its certificate is active at Apple, although the daemon has another `current`
-/// key pair or none. The daemon decrypts the tokens, but promotes only the new key pair of a roll, or a merchant's
-/// first key pair. So an admin must promote the key pair.
+/// key pair or none. The daemon decrypts the tokens, but does not promote the key pair, so an admin must do that. There
+/// is one exception: with ``RollPolicy/promotesOnFirstDecryption``, the daemon promotes the key pair if the merchant
+/// has no current key pair of the algorithm, and no other active key pair of the algorithm with a newer certificate.
 package enum StandbyKeyUse {
-    /// The time of the last token of a standby key pair, if Apple encrypts to this key pair now. This is assumed if the
-    /// token is newer than the promotion of the current key pair, and newer than the last token for the current key
-    /// pair.
+    /// The time of the last token of a standby key pair, if Apple encrypts to this key pair now. This is assumed if
+    /// there is no current key pair, or if the token is newer than the promotion of the current key pair, and newer
+    /// than the last token for the current key pair.
     ///
     /// - Parameters:
     ///   - use: all uses of the standby key pair.

@@ -28,7 +28,8 @@ package protocol SearchReading {
 package struct MerchantSearchPage: Hashable, Sendable {
     /// The merchants whose identifier or name contains the text, without removed merchants, sorted by identifier.
     package let found: [Merchant]
-    /// The last merchant that was searched: the next page starts after it. nil if no merchant is left.
+    /// The last merchant that was searched: the next page starts after it, and can be empty. nil if no merchant is
+    /// left.
     package let next: MerchantIdentifier?
 
     package init(found: [Merchant], next: MerchantIdentifier?) {
@@ -41,7 +42,8 @@ package struct MerchantSearchPage: Hashable, Sendable {
 package struct DomainSearchPage: Hashable, Sendable {
     /// The domains that contain the text, sorted by the registration's partner identifier, then by name.
     package let found: [FoundDomain]
-    /// The last registration that was searched: the next page starts after it. nil if no registration is left.
+    /// The last registration that was searched: the next page starts after it, and can be empty. nil if no registration
+    /// is left.
     package let next: PartnerInternalMerchantIdentifier?
 
     /// - Parameter found: the domains in any order.

@@ -13,14 +13,16 @@ package protocol StatusReading {
     /// Merchants below their target: with fewer active payment processing key pairs than their target number. Sorted by
     /// identifier, starting after `cursor`.
     func merchantsBelowTarget(afterMerchant cursor: MerchantIdentifier?, limit: Int) throws -> [MerchantBelowTarget]
-    /// The number of merchants below their target whose current key pair's certificate expires in `[begin, end)`.
+    /// The number of merchants below their target whose ``MerchantBelowTarget/currentCertificateExpiry`` is in
+    /// `[begin, end)`.
     func countBelowTarget(certificateExpiringFrom begin: Timestamp, to end: Timestamp) throws -> Int
-    /// Merchants below their target whose current key pair's certificate expires at or before `time`, earliest expiry
-    /// first.
+    /// Merchants below their target whose ``MerchantBelowTarget/currentCertificateExpiry`` is not later than `time`,
+    /// earliest expiry first.
     func merchantsBelowTarget(certificateExpiringBy time: Timestamp, limit: Int) throws -> [MerchantBelowTarget]
-    /// The number of merchants that once had an active payment processing key pair and have none now.
+    /// The number of merchants that once had an active payment processing key pair and have none now. Merchants whose
+    /// target is 0 do not count.
     func countWithoutActiveKeyPair() throws -> Int
-    /// Merchants that once had an active payment processing key pair and have none now, sorted by identifier.
+    /// The merchants that ``countWithoutActiveKeyPair()`` counts, sorted by identifier.
     func merchantsWithoutActiveKeyPair(limit: Int) throws -> [MerchantBelowTarget]
     /// The number of active key pairs that have a certificate whose issuer was not verified.
     func countIssuerNotVerified() throws -> Int
@@ -67,7 +69,8 @@ package struct MerchantBelowTarget: Hashable, Sendable {
     /// How many payment processing key pairs of the merchant are active.
     package let activeKeyPairs: Int
     package let targetActiveKeyPairs: Int
-    /// When the current key pair's certificate expires; nil if no key pair is current.
+    /// When the latest-expiring certificate of the current payment processing key pair expires. If there is a current
+    /// key pair for each algorithm, this is the earlier of the two times. nil if no key pair is current.
     package let currentCertificateExpiry: Timestamp?
     /// Whether the merchant ever had an active payment processing key pair.
     package let hadActiveKeyPair: Bool

@@ -11,7 +11,7 @@ package struct StoreCounts: Hashable, Sendable {
     package var merchantsBelowTarget = 0
     package var auditRecords = 0
     package var auditHead: AuditHead?
-    /// Merchants with at least one domain in the desired state.
+    /// Registrations with at least one domain in the desired state.
     package var registrations = 0
     /// Registrations whose desired state differs from Apple's record, as far as the daemon knows it.
     package var registrationsDrifting = 0

@@ -59,8 +59,8 @@ package protocol NodeDirectory: Sendable {
     func nodes() async throws -> [NodeState]
 
     /// The other nodes that may still use key pairs in their state before the last change, sorted by name. The leases
-    /// of these nodes have ended, but their settings let them use their caches for longer. Every node with a lease has
-    /// applied the change.
+    /// of these nodes have ended, but their settings let them use their caches for longer. Nodes with a lease are not
+    /// in the list, because a change waits until they have applied it.
     func staleNodes() async throws -> [NodeName]
 
     /// Records that the database contains all uses of keys that this daemon observed at least `age` ago.

@@ -1,4 +1,4 @@
-/// The observers that the store notifies after each commit, before the callers get their results.
+/// The observers that the store notifies of committed changes, before the callers get their results.
 package struct StoreObservers: Sendable {
     package let keys: [any KeyChangeObserver]
     package let events: (any EventObserver)?

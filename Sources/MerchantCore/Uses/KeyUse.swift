@@ -25,13 +25,14 @@ package struct KeyUse: Hashable, Sendable {
     /// Requests that named the key pair's publicKeyHash. The hash is public, so such requests do not show that Apple
     /// uses the key.
     package var requests: Occurrences?
-    /// Tokens that were verified and decrypted, including the check of the GCM tag.
+    /// Payment tokens, and metadata of merchant tokens, that were verified as of now and decrypted, including the check
+    /// of the GCM tag.
     package var decryptions: Occurrences?
     /// When a decryption showed that Apple uses the promoted key pair: the first successful decryption since the
     /// promotion, or the one that caused the promotion. nil if there was no such decryption yet, or while the key pair
     /// is not `current`.
     package var promotionConfirmedAt: Timestamp?
-    /// When an event last reported that the key pair was requested although it was revoked.
+    /// When an event last reported that the key pair was requested although it was revoked or destroyed.
     package var revokedUseReportedAt: Timestamp?
     /// When an event last reported that Apple encrypts to the `standby` key pair outside of a roll. nil if no event
     /// reported this, or while the key pair is not `standby`.

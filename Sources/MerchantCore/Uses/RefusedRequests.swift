@@ -36,8 +36,7 @@ package struct RefusedRequests: Sendable {
     /// Refused requests that are counted together, and get one audit record.
     package enum Group: Hashable, Sendable {
         case kind(RefusalKind)
-        /// The requests of one user whose kinds are not counted separately. The caller is the process of the first such
-        /// request.
+        /// The requests of one user whose kinds are not counted separately, with the caller of the first such request.
         case others(Caller)
         /// The further requests of all users beyond ``maximumUsers``, counted together.
         case remainder

@@ -110,8 +110,8 @@ extension FleetOperations {
         return hits
     }
 
-    /// The prefixes of identifiers to search for: the text itself, or the text after `merchant.` and after
-    /// `platformintegrator.`.
+    /// The prefixes of identifiers to search for: the text itself, or `merchant.` and `platformintegrator.`, each
+    /// followed by the text.
     private static func identifierPrefixes(_ text: String) -> [String] {
         let kinds = ["merchant.", "platformintegrator."]
         guard !kinds.contains(where: { text.hasPrefix($0) || $0.hasPrefix(text) }) else { return [text] }

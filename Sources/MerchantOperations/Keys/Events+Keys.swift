@@ -16,9 +16,9 @@ extension Event {
 
     /// The end of the event's text: the state of the key pair whose certificate was stored, and what must be done next.
     ///
-    /// Only the certificate of a merchant's first key pair, and of the new key pair of a roll, must be activated at
-    /// Apple. A reserve key pair waits for the next roll: the activation of its certificate would replace the current
-    /// key pair at Apple at once.
+    /// The certificate must be activated at Apple if the key pair is the new one of an open roll, or if the merchant
+    /// has no current key pair of this purpose and algorithm. Any other key pair is a reserve for the next roll: the
+    /// activation of its certificate would replace the current key pair at Apple at once.
     private static func nextStep(
         afterCertificateOf keyPair: KeyPair, in reading: any KeyPairReading & RollReading
     ) throws -> String {
@@ -33,7 +33,8 @@ extension Event {
             "the key is standby, as a reserve for the current key \(current.publicKeyHash); nothing must be done, and the certificate must not be activated at Apple before a roll to this key"
     }
 
-    /// The event that Apple encrypts to a standby key pair outside of a roll: see ``StandbyKeyUse``.
+    /// The event that Apple encrypts to a standby key pair that is not the new key pair of an open roll: see
+    /// ``StandbyKeyUse``.
     ///
     /// - Parameter last: the time of the last token.
     static func standbyUsed(
@@ -44,7 +45,8 @@ extension Event {
             detail: standbyUse(of: keyPair, last: last, current: current))
     }
 
-    /// The text of the event and of the finding in `status`: that Apple encrypts to a standby key pair, and what to do.
+    /// The text of this event and of the finding in `status`: that Apple encrypts to a standby key pair, and what to
+    /// do.
     static func standbyUse(of keyPair: KeyPair, last: Timestamp, current: KeyPair?) -> String {
         let currentKey = current.map { "the current key is \($0.publicKeyHash)" } ?? "no key is current"
         let alternative =
@@ -78,8 +80,9 @@ extension Event {
     /// The event that a merchant has fewer active key pairs than its target.
     ///
     /// - Parameters:
-    ///   - active: how many active key pairs the merchant has.
-    ///   - expiry: when the certificate of the merchant's current key pair expires; nil if no key pair is current.
+    ///   - active: how many active payment processing key pairs the merchant has.
+    ///   - expiry: the earliest expiry of the merchant's current payment processing key pairs, of which each algorithm
+    ///     has at most one; nil if no key pair is current.
     static func belowTarget(
         _ merchant: Merchant, active: Int, currentCertificateExpiry expiry: Timestamp?, at now: Timestamp
     ) -> Event {

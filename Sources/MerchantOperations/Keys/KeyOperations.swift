@@ -77,7 +77,8 @@ package struct KeyOperations: Sendable {
         }
     }
 
-    /// Imports an existing private key with its certificate. A repeat of the same import returns the same result.
+    /// Imports an existing private key with its certificate. While the key pair is active, a repeat of the same import
+    /// succeeds and changes nothing.
     ///
     /// - Parameters:
     ///   - privateKey: PEM (PKCS#8, SEC1 or PKCS#1, plain or encrypted) or PKCS#12.

@@ -2,7 +2,7 @@ package import MerchantCore
 package import Vocabulary
 
 /// The result of promoting, revoking, restoring or destroying a key pair. A dry run returns the result that the
-/// operation would have.
+/// operation would have, without ``staleNodes``.
 package struct KeyTransitionResult: Sendable {
     package struct Transition: Hashable, Sendable {
         package let publicKeyHash: PublicKeyHash
@@ -33,8 +33,8 @@ package struct KeyTransitionOperations: Sendable {
     /// destruction: the wait begins at the later of the two times, and ends when both have reached its end.
     private let confirmedTime: ConfirmedTime
 
-    /// - Parameter eraseCopiesOfDestroyedSecrets: removes the copies of destroyed private keys that the store still has in its
-    ///   files and in memory.
+    /// - Parameter eraseCopiesOfDestroyedSecrets: removes the copies of destroyed private keys that the store still has
+    ///   in its files and in memory.
     package init(
         records: Records, policy: CurrentValue<RollPolicy>, uses: KeyUses,
         eraseCopiesOfDestroyedSecrets: @escaping @Sendable () async throws -> Void, nodes: any NodeDirectory,
@@ -57,8 +57,8 @@ package struct KeyTransitionOperations: Sendable {
         RecentUseWarnings(uses: uses, quietPeriod: policy.value.quietPeriod)
     }
 
-    /// Makes the key pair `current`, the state of the key that Apple encrypts to. The former current key pair becomes
-    /// `retiring`.
+    /// Makes the key pair `current`, the state of the key that Apple encrypts to. The former current key pair of the
+    /// same purpose and algorithm, if there is one, becomes `retiring`.
     package func promote(_ hash: PublicKeyHash, dryRun: Bool, for request: Request) async throws -> KeyTransitionResult
     {
         try await perform(dryRun: dryRun, for: request) { transaction, time in
@@ -70,8 +70,8 @@ package struct KeyTransitionOperations: Sendable {
     /// Revokes a key pair. The sealed private key stays stored until its destruction, so that
     /// ``restore(_:dryRun:for:)`` can undo the revocation.
     ///
-    /// - Throws: `malformed` for an invalid reason; `lastActiveKey` if no other key pair can replace this one, unless
-    ///   the reason is ``RevocationRules/compromised``.
+    /// - Throws: `malformed` for an invalid reason; `lastActiveKey` if the key pair is active and no other key pair can
+    ///   replace it, unless the reason is ``RevocationRules/compromised``.
     package func revoke(
         _ hash: PublicKeyHash, reason: String, dryRun: Bool, for request: Request
     ) async throws -> KeyTransitionResult {

@@ -2,8 +2,8 @@ import MerchantCore
 import Vocabulary
 
 extension KeyTransitionPlan {
-    /// The plan that makes the key pair `current` and the former current key pair `retiring`. The plan is empty if
-    /// the key pair is `current` already.
+    /// The plan that makes the key pair `current`, and the former current key pair of the same purpose and algorithm,
+    /// if there is one, `retiring`. The plan is empty if the key pair is `current` already.
     ///
     /// - Parameter reason: why the daemon promotes the key pair; nil if an admin does.
     static func promotion(

@@ -4,7 +4,7 @@ import Vocabulary
 extension KeyTransitionPlan {
     /// The plan that revokes the key pair. The plan is empty if the key pair is revoked already.
     ///
-    /// - Throws: `lastActiveKey` if no other key pair can replace this one, unless the reason is
+    /// - Throws: `lastActiveKey` if the key pair is active and no other key pair can replace it, unless the reason is
     ///   ``RevocationRules/compromised``.
     static func revocation(
         of keyPair: KeyPair, reason: String, at time: ClockReading, for request: Request,

@@ -16,8 +16,8 @@ package struct KeyView: Sendable {
     package private(set) var warnings: [String] = []
     /// Whether the request uploaded a certificate that was stored before, so that it changed no key pair.
     package private(set) var isStoredAlready = false
-    /// The key pair whose certificate is missing, if the request uploaded a certificate that was stored before; nil if
-    /// no certificate is missing, and for other requests.
+    /// The key pair whose certificate the merchant must upload now, if a request on the portal uploaded a certificate
+    /// that was stored before; nil if there is no such key pair, and for other requests.
     package private(set) var awaitedKey: PublicKeyHash?
 
     /// The same view, for an upload of a certificate that was stored before.
@@ -27,8 +27,8 @@ package struct KeyView: Sendable {
         return view
     }
 
-    /// The same view, for an upload of a certificate that was stored before, while the certificate of another key pair
-    /// is missing.
+    /// The same view, for an upload of a certificate that was stored before, although the certificate of another key
+    /// pair must be uploaded now.
     func awaiting(_ hash: PublicKeyHash) -> KeyView {
         var view = self
         view.awaitedKey = hash

@@ -6,7 +6,8 @@ enum RevocationConsequences {
     /// Warnings for the caller, each with one consequence or one thing to do.
     ///
     /// - Parameters:
-    ///   - isInUse: whether Apple encrypts tokens to the key pair.
+    ///   - isInUse: whether the key pair is the current one for payments, or Apple encrypts to it although it is
+    ///     standby.
     ///   - replacements: the active key pairs that can replace the revoked one, see ``RevocationRules/Remaining``.
     static func list(
         of keyPair: KeyPair, isInUse: Bool, replacements: [KeyPair], in reading: any KeyPairReading & KeyUseReading

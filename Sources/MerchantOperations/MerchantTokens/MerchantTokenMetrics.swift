@@ -13,7 +13,7 @@ package final class MerchantTokenMetrics: MetricsSource {
         case malformedEvent
         /// The secret part of the path is unknown.
         case unknownPath
-        /// The path contains no secret, and the daemon cannot determine the merchant.
+        /// The path contains no secret and the daemon cannot determine the merchant, or the merchant was removed.
         case noMerchant
         /// The limit of waiting notifications was reached.
         case overLimit
@@ -28,7 +28,7 @@ package final class MerchantTokenMetrics: MetricsSource {
     /// The outcome of an attempt to fetch an event.
     package enum Fetch: String, CaseIterable, Sendable {
         case stored
-        /// Apple does not know the event.
+        /// Apple does not know the event, or refuses the request for it.
         case unknown
         /// Apple responded with 403, and too many notifications from the same address already wait for another attempt.
         case forbidden

@@ -3,8 +3,9 @@ import Vocabulary
 
 /// Checks the URLs to which Apple is asked to send notifications.
 enum NotificationURL {
-    /// - Throws: `malformed` unless the URL begins with `https://`, has a host and at most 256 printable ASCII
-    ///   characters, and has no user, password, query or fragment. Apple appends a path to the URL.
+    /// - Throws: `malformed` unless the URL begins with `https://` and has a host. The URL may have at most 256
+    ///   characters, and no user, password, query or fragment. All characters must be ASCII characters that a URL may
+    ///   contain. Apple appends a path to the URL.
     static func check(_ url: String) throws(MerchantError) {
         func refusal(_ problem: String) -> MerchantError {
             MerchantError(

@@ -5,7 +5,7 @@ struct RecentNotifications {
     static let period = Duration.seconds(3_600)
 
     struct Problems: Equatable {
-        /// Notifications without a secret, for which the daemon knows no merchant.
+        /// Notifications for which the daemon knows no merchant: their URL has no secret, or the merchant was removed.
         var withoutMerchant = 0
         /// Notifications that were refused because too many notifications were waiting.
         var overLimit = 0

@@ -49,7 +49,7 @@ package actor TokenEventDispatcher {
         let source: String
     }
 
-    /// How often the waiting notifications are counted for the metrics.
+    /// The shortest time between two counts of the waiting notifications, for the metrics.
     private static let countInterval = Duration.seconds(5)
 
     private let fetching: TokenEventFetching

@@ -5,7 +5,7 @@ package import Vocabulary
 ///
 /// Each event changes the daemon's record of its merchant token, and becomes one audit record and one event for
 /// webhooks. All are committed together with the state of the notification. If the daemon crashes before the commit, it
-/// fetches the event again; if it crashes later, it does not. So no event is lost, and none is stored twice.
+/// fetches the event again; if it crashes later, it does not. So a crash neither loses an event nor stores it twice.
 package struct TokenEventFetching: Sendable {
     package typealias Reader = KeyPairReading & TokenNotificationReading
     package typealias Writer = TokenNotificationWriting & MerchantTokenWriting & ChangeRecording
@@ -15,7 +15,7 @@ package struct TokenEventFetching: Sendable {
     package enum Outcome: Hashable, Sendable {
         /// The event is stored.
         case stored
-        /// Apple does not know the event.
+        /// Apple does not know the event, or refuses the request for it.
         case unknown
         /// Apple responded with 403, and too many notifications from the same address already wait for another attempt.
         case forbidden(finding: String)
@@ -210,7 +210,7 @@ extension TokenNotificationReading {
 
 extension KeyPairReading {
     /// Whose identity certificate authenticates calls for a merchant: the merchant's, if it has an active identity key
-    /// pair, else the platform's.
+    /// pair and is no platform integrator; otherwise the platform's.
     func identityOwner(of merchant: MerchantIdentifier) throws -> IdentityOwner {
         guard !merchant.isPlatformIntegrator else { return .platform }
         return try activeIdentityKeyPairs(of: merchant).isEmpty ? .platform : .merchant(merchant)

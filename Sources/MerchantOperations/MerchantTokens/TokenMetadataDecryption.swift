@@ -8,7 +8,7 @@ import Vocabulary
 ///
 /// The metadata contains an account number. The account number is overwritten in memory after decryption, and leaves
 /// this type only sealed, and only if the daemon stores account numbers. Apple's identifier of the account number and
-/// the expiration date always leave this type.
+/// the expiration date, if the metadata has them, leave this type.
 struct TokenMetadataDecryption: Sendable {
     typealias Records = Transactions<any KeyPairReading, Void>
 
@@ -99,7 +99,7 @@ struct TokenMetadataDecryption: Sendable {
     }
 
     /// Apple does not publish when it signs the metadata: when the event occurs, or when the event is fetched. So the
-    /// signing time is compared with both times.
+    /// signing time may fit either time.
     private func verify(
         _ metadata: EncryptedTokenMetadata, at now: Timestamp, notifiedAt: Timestamp
     ) -> TokenVerification {

@@ -49,8 +49,8 @@ package struct TokenNotificationIntake: Sendable {
         self.clock = clock
     }
 
-    /// Stores a notification, unless it is stored already. When this method returns, the notification is on stable
-    /// storage.
+    /// Stores a notification, unless it is stored already or must be ignored. When this method returns `stored` or
+    /// `repeated`, the notification is on stable storage.
     ///
     /// - Parameters:
     ///   - event: Apple's identifier of the event.

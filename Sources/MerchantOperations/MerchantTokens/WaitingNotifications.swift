@@ -6,8 +6,8 @@ import Vocabulary
 ///
 /// ``MerchantTokenPolicy/places(total:)`` defines how many places an address has.
 ///
-/// It would take too long to count the stored notifications for each request. So this object counts them once a second,
-/// and adds the notifications that were accepted since.
+/// It would take too long to count the stored notifications for each request. So this object counts them at most once a
+/// second, and adds the notifications that were accepted since.
 final class WaitingNotifications: Sendable {
     /// How long a count is used.
     static let countAge = Duration.seconds(1)

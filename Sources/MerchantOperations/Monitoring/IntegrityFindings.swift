@@ -3,8 +3,8 @@ import Synchronization
 
 /// The faults that the daemon has found in stored keys and in the audit.
 ///
-/// Each fault is kept until the daemon stops, because a damaged key is noticed only when a request uses the key, and
-/// the next such request may come much later.
+/// Faults are kept until the daemon stops, because a damaged key is noticed only when a request uses the key, and the
+/// next such request may come much later.
 package final class IntegrityFindings: Sendable {
     /// At most this many findings with the same code are kept.
     private static let maximumFindingsPerCode = 20

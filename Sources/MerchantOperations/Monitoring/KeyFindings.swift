@@ -70,8 +70,9 @@ extension Monitoring {
         merchantsBelowTarget total: Int, in reading: any StatusReading, at now: Timestamp
     ) throws -> [StatusFinding] {
         guard total > 0 else { return [] }
-        // The severity of one merchant depends on when the current key pair's certificate expires: see ``TargetRules``.
-        // The ends are one millisecond later, because the end of a range is not in the range.
+        // The severity of one merchant depends on whether it has an active key pair, and on when the certificate of a
+        // current key pair expires: see ``TargetRules``. The ends are one millisecond later, because the end of a range
+        // is not in the range.
         let (criticalEnd, warningEnd) = (
             now.adding(TargetRules.criticalBefore).adding(.milliseconds(1)),
             now.adding(TargetRules.warningBefore).adding(.milliseconds(1))

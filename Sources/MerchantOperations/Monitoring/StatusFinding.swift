@@ -32,12 +32,12 @@ package struct StatusFinding: Hashable, Sendable {
         case diskNearlyFull
         case masterKeyMissing
         case lockFileMissing
-        /// A stored private key cannot be unsealed, a stored certificate cannot be parsed, or another program has
-        /// changed rows or the schema of the database.
+        /// A stored private key cannot be unsealed, a stored certificate cannot be parsed, the verification of a backup
+        /// found faults, or another program has changed rows or the schema of the database.
         case keyDamaged
         /// Audit records were changed, removed or reordered.
         case auditBroken
-        /// The newest verified backup is too old.
+        /// The newest verified backup is too old or of unknown age, or there is none.
         case backupOverdue
         /// The last attempt to create a backup failed.
         case backupFailed
@@ -59,7 +59,7 @@ package struct StatusFinding: Hashable, Sendable {
         case tokenNotificationsWaiting
         /// Notifications of merchant tokens were refused, because too many of them wait.
         case tokenNotificationsRefused
-        /// Notifications of merchant tokens were ignored, because their merchant cannot be determined.
+        /// Notifications of merchant tokens were ignored, because their merchant cannot be determined or was removed.
         case tokenNotificationsIgnored
         /// Apple does not know the events of many notifications of merchant tokens, or refuses them with status 403.
         case tokenEventsUnknown

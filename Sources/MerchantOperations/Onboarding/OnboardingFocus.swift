@@ -13,9 +13,9 @@ struct OnboardingFocus {
     let facts: OnboardingFacts
     /// The new key pair, or the one in use if nothing must be replaced; nil if a key pair must be generated.
     let key: OnboardingFacts.Key?
-    /// The key pair that ``key`` replaces in an open roll.
+    /// The key pair that ``key`` replaces in an open roll; nil if there is none.
     let old: OnboardingFacts.Key?
-    /// The open roll that replaces ``old`` by ``key``.
+    /// The open roll whose new key pair is ``key``.
     let roll: Roll?
     /// When the certificate of the key pair that must be replaced expires; nil if nothing must be replaced, or if
     /// ``key`` is current already.

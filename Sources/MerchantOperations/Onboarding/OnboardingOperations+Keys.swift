@@ -33,8 +33,9 @@ extension OnboardingOperations {
     }
 
     /// Stores a signed certificate for the key pair that the certificate certifies. A second upload of the same
-    /// certificate changes no key pair. The result then says so, and names the key pair whose certificate is missing,
-    /// if there is one: people often upload the certificate of the present key pair instead of the new one.
+    /// certificate changes no key pair. The result then says so, and names the key pair whose certificate must be
+    /// uploaded now, if there is one: people often upload the certificate of the present key pair instead of the new
+    /// one.
     ///
     /// The errors depend only on the certificate and on the merchants in the scope. They do not show whether the
     /// certificate belongs to a key pair of another merchant.

@@ -9,8 +9,8 @@ package import Vocabulary
 /// destroy a key, decrypt a token, or change another merchant.
 ///
 /// Every method about a merchant, key pair, roll or registration takes a scope: the merchants that the client may know
-/// of. A request about something outside this scope gets exactly the error for something that does not exist. Only the
-/// methods `owner(of…:)` take no scope: the server uses them to authorize a request.
+/// of. A request about something outside this scope gets exactly the error for something that does not exist. Of these
+/// methods, only `owner(of…:)` takes no scope: the server uses it to authorize a request.
 package struct OnboardingOperations: Sendable {
     package typealias Records = Transactions<
         any MerchantReading & KeyPairReading & KeyUseReading & RollReading & RegistrationReading, Void

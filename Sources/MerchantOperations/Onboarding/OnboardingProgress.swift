@@ -23,8 +23,8 @@ package struct OnboardingProgress: Hashable, Sendable {
         case activation
         /// The first token for the new key pair is decrypted.
         case firstPayment
-        /// No token for the old key pair arrives any more. If there is no old key pair, this step becomes done together
-        /// with `firstPayment`.
+        /// Nobody has requested the old key pair for the quiet period. Without an old key pair, this step becomes done
+        /// together with `firstPayment`, unless an admin must still promote the new key pair.
         case oldKeyQuiet
         /// The roll is finished, if there is one. The last step.
         case done
@@ -57,8 +57,8 @@ package struct OnboardingProgress: Hashable, Sendable {
     package let merchantIdentifier: MerchantIdentifier
     /// The key pair that the steps are about; nil if it must be generated first.
     package let publicKeyHash: PublicKeyHash?
-    /// The key pair whose certificate must be uploaded now: the one that the steps are about, or if all steps are done,
-    /// a reserve key pair. nil if no certificate is missing.
+    /// The key pair whose certificate must be uploaded now: the one that the steps are about if `appleCertificate` is
+    /// the next step, or a reserve key pair if all steps are done. nil if there is no such key pair.
     package let awaitedKey: PublicKeyHash?
     /// Every step, in order.
     package let steps: [Step]

@@ -92,7 +92,8 @@ struct OnboardingTexts {
         }
     }
 
-    /// Why a key pair must be created, as a sentence with a space at its end; empty for a new merchant.
+    /// Why a key pair must be created, as a sentence with a space at its end; empty if the merchant has not had a
+    /// certificate yet.
     private var keyPairCause: String {
         if let end = focus.deadline {
             return

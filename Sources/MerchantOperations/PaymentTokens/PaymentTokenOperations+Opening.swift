@@ -229,8 +229,8 @@ extension PaymentTokenOperations {
         return earlier
     }
 
-    /// Writes an audit record for each check that the caller declined, and for a verification as of another time than
-    /// now.
+    /// Writes an audit record if the caller declined the verification, if the token was verified as of another time
+    /// than now, and if the caller accepts any merchant.
     private func auditRelaxedChecks(
         _ token: ApplePayToken, _ key: TokenKey, _ terms: TokenTerms, for request: Request
     ) async throws {

@@ -11,8 +11,9 @@ package import Vocabulary
 /// token.
 ///
 /// The recent genuine tokens vote: a refused token for a wrong clock, an accepted token for a correct clock. The newest
-/// tokens vote first, and each merchant and each account has at most one vote. So neither old tokens of one customer
-/// nor the traffic of one merchant can decide. With fewer than ``minimumVotes`` votes, nothing is reported.
+/// tokens vote first. Each merchant has at most one vote. Outside of Apple's sandbox environment, so has each account.
+/// So neither old tokens of one customer nor the traffic of one merchant can decide. With fewer than ``minimumVotes``
+/// votes, nothing is reported.
 package final class TokenTimeWatch: Sendable {
     /// A token is recent if the daemon received it within this time.
     package static let window = Duration.seconds(600)
@@ -40,7 +41,7 @@ package final class TokenTimeWatch: Sendable {
     private struct State {
         /// The newest tokens of each merchant, in the order of their receipt.
         var tokens: [MerchantIdentifier: [ObservedToken]] = [:]
-        /// When a token was last refused only for its signing time.
+        /// When the daemon received the last token that was refused only for its signing time.
         var lastRefusal: Timestamp?
     }
 
@@ -114,8 +115,8 @@ package final class TokenTimeWatch: Sendable {
         package let refusing: Int
         /// The number of merchants that have a vote.
         package let merchants: Int
-        /// The median over the refused tokens of signing time minus time of receipt. It is negative if the machine's
-        /// clock is ahead.
+        /// The median of signing time minus time of receipt, over the refused tokens that voted. It is negative if the
+        /// machine's clock is ahead.
         package let medianOffset: Duration
     }
 

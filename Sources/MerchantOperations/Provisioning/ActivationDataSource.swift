@@ -6,7 +6,7 @@ package protocol ActivationDataSource: Sendable {
     /// - Returns: nil if the settings name no hook.
     /// - Throws: `activationFailed` if the hook reports a failure or its response cannot be used;
     ///   `activationUnavailable` if the hook cannot be run or reached, or does not respond in time. The error contains
-    ///   nothing that the hook printed, because it may contain card data.
+    ///   no part of the hook's response, because this may contain card data.
     func activationData(for question: ActivationQuestion) async throws -> [UInt8]?
 }
 

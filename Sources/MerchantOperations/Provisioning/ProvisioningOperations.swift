@@ -4,7 +4,8 @@ import PassProvisioning
 /// Encrypts card data for in-app provisioning: an issuer's host sends the request, and the issuer's app gives the
 /// result to Apple Wallet.
 ///
-/// Card numbers and names are in no error, log line, audit record or metric.
+/// No error, log line, audit record or metric contains a card number or a name, except that the settings can add the
+/// last four digits of a card number to the audit.
 package struct ProvisioningOperations: Sendable {
     package typealias Records = Transactions<Void, any ChangeRecording>
 
@@ -39,8 +40,8 @@ package struct ProvisioningOperations: Sendable {
 
     /// Encrypts card data.
     ///
-    /// The nonce is claimed after all checks, so the same nonce can be used again after a refused order. This method
-    /// returns only after the claim and the audit record are on stable storage.
+    /// The nonce is claimed after all checks, so the same nonce can be used again after an order that a check refused.
+    /// This method returns only after the claim and the audit record are on stable storage.
     ///
     /// - Throws:
     ///   - `provisioningDisabled`.

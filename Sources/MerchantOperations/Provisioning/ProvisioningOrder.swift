@@ -14,7 +14,7 @@ package struct ProvisioningOrder: Sendable {
     /// A JSON object whose fields have the names that Apple specifies. The fields nonce, nonceSignature and version are
     /// missing. Contains the card number.
     package let card: [UInt8]
-    /// The network's one-time password; nil if an activation hook must give it.
+    /// The network's one-time password; nil if an activation hook gives it, or if the network needs none.
     package let activationData: [UInt8]?
 
     package init(

@@ -5,7 +5,8 @@ import Vocabulary
 package struct OpenCallReport: Hashable, Sendable {
     /// Calls whose outcome is known now.
     package var resolved = 0
-    /// Calls whose outcome is still unknown, without the calls that were not checked because of ``failure``.
+    /// Checked calls whose outcome is still unknown. After a ``failure`` that concerns every merchant, the remaining
+    /// calls are not checked.
     package var open = 0
     /// Why a call could not be checked; the last reason if there were several.
     package var failure: MerchantError?

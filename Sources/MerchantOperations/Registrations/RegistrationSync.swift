@@ -110,7 +110,7 @@ package struct RegistrationSync: Sendable {
     }
 
     /// Registers domains that are missing at Apple, and unregisters domains that should not be registered there. Also
-    /// sends the desired name and encryptTo if Apple's differ.
+    /// sends the desired name and encryptTo if Apple's differ and a domain is desired.
     private func repair(_ registration: Registration, for request: Request) async throws {
         let partner = registration.partnerInternalMerchantIdentifier
         let desired = registration.desired

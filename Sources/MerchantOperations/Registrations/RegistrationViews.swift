@@ -8,8 +8,8 @@ package struct RequestedRegistration: Sendable {
     package let partnerMerchantName: String?
     package let domainNames: [DomainName]
     /// nil keeps the value of the existing registration. For a new registration, nil stands for the platform
-    /// integrator, if there is exactly one. In a request on the portal, nil stands for the merchant itself, because the
-    /// merchant uploads its own payment processing certificate there.
+    /// integrator, if there is exactly one; on the portal, nil stands for the merchant itself, because the merchant
+    /// uploads its own payment processing certificate there.
     package let encryptTo: MerchantIdentifier?
     /// nil keeps the value of the existing registration.
     package let merchantUrl: String?
@@ -66,7 +66,8 @@ package struct SyncFinding: Sendable {
     package let partnerInternalMerchantIdentifier: PartnerInternalMerchantIdentifier
     /// The differences that the comparison found, before a repair.
     package let drift: [RegistrationDrift]
-    /// Whether the repair removed all differences; nil if there were none, or no repair was requested.
+    /// Whether the repair removed all differences; nil if there were none, if no repair was requested, or if the
+    /// comparison failed.
     package let repaired: Bool?
     /// The differences that are left: all of ``drift`` if no repair was requested, or if a call of the repair failed.
     package let remaining: [RegistrationDrift]

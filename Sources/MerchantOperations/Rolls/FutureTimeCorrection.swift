@@ -2,7 +2,7 @@ import MerchantCore
 import Vocabulary
 
 /// Sets stored times that are in the future to the present: the times of last use and of the last change of state of
-/// the key pairs in open rolls.
+/// the key pairs of each open roll whose ``Roll/idleSince`` is in the future.
 ///
 /// Such times were stored while the machine's clock was ahead. With such a time, a roll's old key would seem to be in
 /// use although nobody requests the key.

@@ -11,7 +11,7 @@ package struct ScheduleReport: Hashable, Sendable {
     package var rollsFinished = 0
     /// Finished rolls after which the key pairs for the merchant's next roll were prepared.
     package var nextRollsPrepared = 0
-    /// Rolls that could not be started. The schedule tries again a day later.
+    /// Rolls that could not be started. The schedule tries again after a day at the latest.
     package var failures = 0
 
     package init() {}
@@ -22,7 +22,8 @@ package struct ScheduleReport: Hashable, Sendable {
 /// Performs scheduled work: starts rolls, sends expiry warnings and reminders, finishes quiet rolls, and prepares key
 /// pairs.
 ///
-/// A roll is quiet if the new key has decrypted a token, and nobody has requested the old key for the quiet period.
+/// A roll is quiet if the new key is promoted and has decrypted a token, and nobody has requested the old key for the
+/// quiet period. If the old key was exported, the roll is never quiet.
 package struct RenewalSchedule: Sendable {
     package typealias Records = Transactions<
         any ExpiryScheduleReading & RollReading,
@@ -56,7 +57,7 @@ package struct RenewalSchedule: Sendable {
     /// The largest number of steps that one run makes for one kind of work. With many merchants, much work is due at
     /// the first start; the limit keeps one kind of work from delaying the others.
     private static let maximumSteps = 64
-    /// How long the schedule waits after a roll could not be started.
+    /// The longest time that the schedule waits after a roll could not be started.
     private static let retryAfter = Duration.seconds(86_400)
 
     /// Does the work that is due: starts rolls, warns of expiry, reminds of missing steps, corrects stored times that
@@ -177,8 +178,9 @@ package struct RenewalSchedule: Sendable {
         return true
     }
 
-    /// Raises an event if the merchant has fewer active key pairs than its target. Called 60 and 7 days before the
-    /// current certificate expires, because ``TargetRules`` then raises the event's severity.
+    /// Raises an event if the merchant has fewer active key pairs than its target. Called with the expiry warnings 60
+    /// and 7 days before the certificate of a current key pair expires, because ``TargetRules`` then raises the event's
+    /// severity.
     private func warnBelowTarget(
         _ keyPair: KeyPair, expiry: Timestamp, in transaction: any MerchantReading & KeyPairReading & ChangeRecording
     ) throws {

@@ -2,13 +2,14 @@ package import MerchantCore
 package import Vocabulary
 
 /// The result of finishing or abandoning a roll, with the changes of its key pairs' states. A dry run returns the
-/// result that the operation would have.
+/// changes that the operation would make.
 package struct RollTransitionResult: Sendable {
     package let dryRun: Bool
     package let transitions: [KeyTransitionResult.Transition]
     package var warnings: [String]
     /// The daemons that may still use the old key pair, because they cannot reach the database.
     package var staleNodes: [NodeName] = []
+    /// The roll after the operation; in a dry run, the unchanged roll.
     package let roll: RollView
     /// The number of key pairs that `finishRoll` generates for the merchant's next roll; nil for other operations.
     package var nextKeyPairs: Int?
@@ -121,8 +122,8 @@ package struct RollOperations: Sendable {
 
     /// Finds the key pair that a roll would replace, and a stored key pair that can replace it.
     ///
-    /// - Returns: `current`, the merchant's current key pair if there is one; and `successor`, the stored key pair that
-    ///   can replace it, or nil if a key pair must be generated.
+    /// - Returns: `current`, the merchant's current key pair of the algorithm if there is one; and `successor`, the
+    ///   stored key pair that can replace it, or nil if a key pair must be generated.
     private func currentAndSuccessor(
         of merchant: MerchantIdentifier, _ algorithm: KeyAlgorithm, in reading: any KeyPairReading, at now: Timestamp
     ) throws -> (current: KeyPair?, successor: KeyPair?) {
@@ -165,14 +166,14 @@ package struct RollOperations: Sendable {
     }
 
     /// Finishes a roll: revokes its old key pair, and generates the key pairs that the merchant then lacks for its next
-    /// roll. The roll must be quiet: the new key has decrypted a token, and nobody has requested the old key for the
-    /// quiet period.
+    /// roll. The roll must be quiet: the new key is promoted and has decrypted a token, and nobody has requested the
+    /// old key for the quiet period. If the old key was exported, the roll is never quiet.
     ///
     /// - Parameters:
     ///   - evenIfNotQuiet: whether to finish the roll although it is not quiet. A `reason` is then required.
     ///   - reason: the reason for the revocation; nil for a text that names the new key.
-    /// - Throws: `rollNotQuiet` with the time that is left; `rollStateConflict` if the new key is not promoted yet, or
-    ///   the roll was abandoned; `lastActiveKey` if no other key pair can replace the old one.
+    /// - Throws: `rollNotQuiet`, with the time that is left if it is known; `rollStateConflict` if the new key is not
+    ///   promoted yet, or the roll was abandoned; `lastActiveKey` if no other key pair can replace the old one.
     package func finishRoll(
         _ number: Int, evenIfNotQuiet: Bool, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollTransitionResult {
@@ -282,7 +283,7 @@ package struct RollOperations: Sendable {
 
     /// Abandons a roll. If the new key pair has no certificate yet, it is revoked; otherwise it keeps its state.
     ///
-    /// - Throws: `rollStateConflict` if the new key was promoted already.
+    /// - Throws: `rollStateConflict` if the new key was promoted already, or the roll is finished.
     package func abandonRoll(
         _ number: Int, reason: String?, dryRun: Bool, for request: Request
     ) async throws -> RollTransitionResult {

@@ -8,7 +8,8 @@ struct SessionPlan: Sendable {
     /// The value of Apple's field `merchantIdentifier`.
     let merchantIdentifier: String
     /// Whether the page's domain is registered for the merchant. nil if the daemon's records do not show this: the
-    /// daemon has no registration of the merchant, or the buyer does not pay on a web page.
+    /// daemon has no registration of the merchant, or too many to search for each session, or the buyer does not pay on
+    /// a web page.
     let isDomainRegistered: Bool?
 }
 
@@ -30,7 +31,8 @@ extension MerchantReading where Self: KeyPairReading & RegistrationReading {
         }
     }
 
-    /// - Throws: `registrationNotFound`, also for a registration without any domain: it was unregistered.
+    /// - Throws: `registrationNotFound`, also for a registration without any domain: it was unregistered, or Apple
+    ///   never confirmed it.
     func shownRegistration(_ partner: PartnerInternalMerchantIdentifier) throws -> Registration {
         guard let registration = try registration(partner), registration.isShown else {
             throw MerchantError.registrationNotFound(partner)

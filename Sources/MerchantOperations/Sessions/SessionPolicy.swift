@@ -45,7 +45,8 @@ extension SessionHost {
         return names.map { SessionHost(name: "\($0).apple.com") }
     }
 
-    /// Reads an entry of the setting `sessions.validation-hosts`: `HOST`, or in the sandbox environment `HOST:PORT`.
+    /// Reads an entry of the setting `sessions.validation-hosts`: `HOST` or `HOST:PORT`. In the production environment,
+    /// the port can only be 443.
     ///
     /// - Parameter environment: `sandbox` also permits names with one label and IPv4 addresses, for test servers.
     /// - Returns: nil if the text has another form. Upper case is converted to lower case.

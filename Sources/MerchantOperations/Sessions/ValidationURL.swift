@@ -3,9 +3,10 @@ import Vocabulary
 
 /// The `validationURL` that Safari gives a page for the request of a merchant session.
 ///
-/// The URL comes from a browser, so an attacker can choose it. It is therefore never opened. It only selects one of
-/// Apple's hosts, and the daemon builds the URL of its call itself. The text is compared byte for byte and never
-/// normalized, so no spelling can mean one server here and another one in an HTTP client.
+/// The URL comes from a browser, so an attacker can choose it. It is therefore never opened. It only selects one of the
+/// hosts in the setting `sessions.validation-hosts`, and the daemon builds the URL of its call itself. The text is
+/// compared byte for byte and never normalized, so no spelling can mean one server here and another one in an HTTP
+/// client.
 package enum ValidationURL {
     /// The longest text that can match, with a host name of 253 characters and a port.
     private static let longest = 320

@@ -2,15 +2,15 @@ package import MerchantCore
 import Synchronization
 import Vocabulary
 
-/// Records in the audit that callers sent a `validationURL` that is not Apple's.
+/// Records in the audit that callers sent a `validationURL` that the daemon refused.
 ///
-/// A caller's first such request is recorded at once. Later ones are counted, and recorded together at most once a
-/// minute. At most ``ValidationURLRefusals/maximumCallers`` callers are counted separately; the requests of further
-/// callers share one count. So no caller can fill the audit or the memory.
+/// If a caller has no such record in the last minute, its request is recorded at once. Otherwise its requests are
+/// counted, and recorded together later. At most ``ValidationURLRefusals/maximumCallers`` callers are counted
+/// separately; the requests of further callers share one count. So no caller can fill the audit or the memory.
 package final class ValidationURLAudit: Sendable {
     package typealias Records = Transactions<Void, any ChangeRecording>
 
-    /// The shortest time between two records of one caller.
+    /// The shortest time between two records of one caller, except at shutdown.
     package static let interval = Duration.seconds(60)
 
     private let records: Records

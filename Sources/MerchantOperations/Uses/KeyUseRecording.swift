@@ -33,11 +33,12 @@ package struct KeyUseRecording: Sendable {
 
     /// Stores the uses that were observed since the last call.
     ///
-    /// A successful decryption with a roll's new key promotes that key or confirms its promotion. If the merchant has
-    /// neither a current key nor an open roll, a successful decryption promotes the key too: otherwise the daemon would
-    /// never replace the key before its certificate expires. Any use of a roll's old key restarts the quiet period,
-    /// after which the roll can revoke the old key. A request for a revoked key raises an event. A successful
-    /// decryption with a standby key outside of a roll also raises an event, unless it promotes the key.
+    /// A successful decryption with a roll's new key confirms that key's promotion or, if the settings permit this,
+    /// promotes the key. If the merchant has neither a current key nor an open roll of the algorithm, a successful
+    /// decryption can promote a standby key too: otherwise the daemon would never replace this key before its
+    /// certificate expires. Any use of a roll's old key restarts the quiet period, after which the roll can revoke the
+    /// old key. A request for a revoked or destroyed key raises an event, at most once a day for each key. If Apple
+    /// encrypts to a standby key that the daemon does not promote, this also raises an event.
     ///
     /// - Returns: the number of keys that were used.
     /// - Throws: `storeUnavailable` or `overloaded`; the next call then stores the remaining uses. Throws any other
@@ -104,7 +105,8 @@ package struct KeyUseRecording: Sendable {
         return (sortedHashes ?? hashes).compactMap { hash in uses[hash].map { (hash, $0) } }
     }
 
-    /// Stores those uses that change only the counters of their key pairs, in one transaction: most uses.
+    /// Stores those uses that change only the counters of their key pairs, in one transaction. Most uses are of this
+    /// kind.
     ///
     /// - Returns: the other uses; all uses if the transaction failed.
     /// - Throws: `storeUnavailable` or `overloaded`.

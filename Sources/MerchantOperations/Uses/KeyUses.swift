@@ -8,8 +8,8 @@ package import Vocabulary
 /// ``KeyUseRecording`` stores the counters every few seconds.
 package final class KeyUses: Sendable {
     private struct State {
-        /// The uses since the last call of ``KeyUses/collect()`` that no ``KeyUseCounter`` has counted, and earlier uses
-        /// that could not be stored.
+        /// The uses since the last call of ``KeyUses/collect()`` that no ``KeyUseCounter`` has counted, and earlier
+        /// uses that could not be stored.
         var uses: [PublicKeyHash: KeyUse] = [:]
         /// The counters that were used since the last call of ``KeyUses/collect()``, each with the time of its first
         /// use since then, in milliseconds since 1970.

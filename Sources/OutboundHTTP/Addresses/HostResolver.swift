@@ -4,7 +4,7 @@
 /// Connect only to an address that this type returned: put it into ``OutboundClient/Configuration/pinnedAddresses``. If
 /// the client resolved the name again, it could get another address, which was not checked.
 package struct HostResolver: Sendable {
-    /// True in tests, and if the hosts are in the same private network as the daemon.
+    /// Whether the daemon may connect to internal addresses: for tests, and for hosts in the daemon's private network.
     package let allowsInternalAddresses: Bool
 
     package init(allowsInternalAddresses: Bool) { self.allowsInternalAddresses = allowsInternalAddresses }

@@ -35,9 +35,10 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension NetworkAddress {
-    /// Whether the address is not on the public internet: this machine, private and shared networks, multicast, and
-    /// every range that IANA has reserved or not assigned. If an untrusted party controls a name, the daemon connects
-    /// to none of the name's internal addresses, unless the settings allow internal addresses.
+    /// Whether the address is not on the public internet: this machine, private and shared networks, multicast,
+    /// documentation, and other ranges that are reserved or have a special purpose. If an untrusted party controls a
+    /// name, the daemon connects to none of the name's internal addresses, unless the settings allow internal
+    /// addresses.
     package var isInternal: Bool { internalKind != nil }
 
     /// The kind of internal address, worded for messages; nil for an address on the public internet.

@@ -37,7 +37,7 @@ package struct Circuit<Instant: InstantProtocol>: Sendable where Instant.Duratio
 
     package var isClosed: Bool { if case .closed = state { true } else { false } }
 
-    /// When the next probe is allowed; if a probe is running, when the probe began; nil if the circuit is closed.
+    /// The earliest time of the next probe. While a probe runs: the time when it began. nil if the circuit is closed.
     package var openUntil: Instant? {
         switch state {
         case .closed: nil

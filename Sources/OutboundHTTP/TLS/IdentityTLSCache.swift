@@ -1,8 +1,7 @@
 import NIOSSL
 import Synchronization
 
-/// The TLS settings of recently used identities. They are kept because parsing an identity's certificates takes longer
-/// than a request.
+/// The TLS settings of recently used identities. They are kept because parsing an identity's certificates is slow.
 ///
 /// The HTTP client keeps a pool of connections for each combination of host and TLS settings. The settings of two
 /// identities are equal only if the certificate chains are equal, so that no request is sent over a connection of

@@ -3,9 +3,9 @@ import StrictJSON
 /// The cards of further networks on a co-badged card.
 ///
 /// Apple publishes the key `auxiliaryCards`, but not the form of its objects. This library expects an array of objects
-/// with the same keys as the card itself, without the keys that belong to the provisioning attempt. The library checks
-/// the keys that it knows. It accepts other keys, and reports `auxiliaryKeyNotValidated` for each. The network is not
-/// known, so a card number may have any length that some network uses.
+/// with the same keys as the card itself, without `auxiliaryCards`, `nonce`, `nonceSignature` and `version`. The
+/// library checks the keys that it knows. It accepts other keys, and reports `auxiliaryKeyNotValidated` for each. The
+/// network is not known, so a card number may have any length that some network uses.
 extension CardCheck {
     mutating func checkAuxiliaryCards(_ value: JSONValue, at path: String) {
         guard case .array(let items) = value else {

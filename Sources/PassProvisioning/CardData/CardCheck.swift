@@ -1,7 +1,7 @@
 import FoundationEssentials
 import StrictJSON
 
-/// Checks the keys and values of one card, and collects every finding in a fixed order.
+/// Checks the configuration of one card, then its keys, then its values, and collects the findings in this order.
 struct CardCheck {
     enum Form: Sendable {
         /// The caller's card, without the keys that the library adds.

@@ -3,10 +3,10 @@ package import Secrets
 import StrictJSON
 
 extension CardData {
-    /// Checks a decrypted plaintext. Returns the findings, including warnings, in a fixed order.
+    /// Checks a decrypted plaintext. Returns the findings, including warnings.
     ///
-    /// The check accepts only what the published formats of card data permit. White space and the order of the keys do
-    /// not matter.
+    /// The check accepts only what the published formats of card data permit. White space does not matter, and the keys
+    /// can be in any order.
     ///
     /// - Parameters:
     ///   - plaintext: the decrypted bytes.
@@ -38,13 +38,13 @@ extension CardData {
 
     /// Determines the configuration of card data from its keys.
     ///
-    /// - Returns: nil if the card data has both or neither of the card numbers, and its keys do not show that it has
-    ///   configuration 2.
+    /// - Returns: nil if the card data has both or neither of the card numbers, and its keys and network do not show
+    ///   that it has configuration 2.
     static func configuration(of card: JSONObject, network: ProvisioningNetwork?) -> CardConfiguration? {
         let hasNumber = card[CardDataKey.primaryAccountNumber.rawValue] != nil
         let hasEncryptedNumber = card[CardDataKey.encryptedPrimaryAccountNumber.rawValue] != nil
-        // Configuration 2 (`networkSpecific`) has keys that Apple does not publish. So unknown keys mean configuration
-        // 2, if the network uses it.
+        // Configuration 2 (`networkSpecific`) has keys that Apple does not publish. So unknown keys, or the absence of
+        // both card numbers, mean configuration 2, if the network uses it.
         let canBeNetworkSpecific = network.map { CardConfiguration.networkSpecific.availability(for: $0) == .published }
         let hasOtherKeys = card.members.contains {
             CardDataKey(rawValue: $0.name) == nil && CardDataKey.similar(to: $0.name) == nil

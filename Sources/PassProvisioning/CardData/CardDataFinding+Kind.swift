@@ -4,7 +4,7 @@ extension CardDataFinding {
     /// A *key* is the name of a member of the JSON object. A *configuration* is one of Apple's three forms of card
     /// data: see ``CardConfiguration``.
     public enum Kind: String, CaseIterable, Sendable {
-        /// The text is not valid JSON.
+        /// The text is not valid JSON, or is too large for card data.
         case notJSON
         /// The JSON text is not an object.
         case notObject
@@ -25,12 +25,13 @@ extension CardDataFinding {
         case emptyCard
         /// A required key is missing.
         case missingKey
-        /// The card contains a key that belongs only to other configurations.
+        /// The card contains a key that belongs only to other configurations, or an auxiliary card contains a key that
+        /// only the card itself may have.
         case forbiddenKey
-        /// The caller's card contains `nonce`, `nonceSignature` or `version`. The library adds these keys when it
-        /// writes the card data.
+        /// The caller's card contains `nonce`, `nonceSignature` or `version` (for version 0: ``versionDeprecated``).
+        /// The library adds these keys when it writes the card data.
         case reservedKey
-        /// Apple defines no such key.
+        /// Apple has published no such key.
         case unknownKey
         /// A value has the wrong JSON type.
         case wrongType
@@ -55,11 +56,11 @@ extension CardDataFinding {
         case cardNumberSeparators
         /// The card number contains characters other than digits.
         case cardNumberNotDigits
-        /// The network has no card numbers of this length.
+        /// The network has no card numbers of this length. If the network is not known, no network has.
         case cardNumberLength
         /// The last digit of the card number is not the check digit of the other digits.
         case cardNumberCheckDigit
-        /// Warning: the card number begins with the digits of another network.
+        /// Warning: the card number begins with the digits of a network of another company.
         case cardNumberOtherNetwork
         /// The value of `primaryAccountNumberPrefix` does not consist of six digits.
         case cardNumberPrefix
@@ -70,13 +71,14 @@ extension CardDataFinding {
         /// The card has expired: the month of its expiration date is over.
         case expirationPast
 
-        /// The name contains only blanks and invisible characters.
+        /// A name (the cardholder's, or the network name of an auxiliary card) contains only blanks and invisible
+        /// characters.
         case nameBlank
-        /// The name is empty, or has too many bytes.
+        /// A name is empty, or has too many bytes.
         case nameLength
-        /// The name contains a control character, an invisible character or a replacement character.
+        /// A name contains a control character, an invisible character or a replacement character.
         case nameCharacter
-        /// Warning: the name looks like UTF-8 that was read as Latin-1.
+        /// Warning: the cardholder's name looks like UTF-8 that was read as Latin-1.
         case nameTextDecoded
         /// The network name is not one of Apple's.
         case networkNameUnknown
@@ -95,7 +97,7 @@ extension CardDataFinding {
         case encryptedNumberIsActivationData
         /// The decoded text does not have the form of an encrypted card number.
         case encryptedNumberForm
-        /// The ciphertext is not hexadecimal or does not consist of whole blocks.
+        /// The ciphertext is empty, is not hexadecimal, or does not consist of whole blocks.
         case encryptedNumberCiphertext
         /// The encrypted card number is empty or too long.
         case encryptedNumberLength

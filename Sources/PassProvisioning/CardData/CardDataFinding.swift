@@ -4,7 +4,8 @@
 public struct CardDataFinding: ProvisioningFinding {
     /// The kind of finding.
     public let kind: Kind
-    /// The path of the key, for example `auxiliaryCards[0].expiration`; empty if the finding is not about one key.
+    /// The path of the key, for example `auxiliaryCards[0].expiration`; empty if the finding is not about one known
+    /// key.
     public let key: String
     /// What failed. It begins in lower case and has no full stop.
     public let message: String

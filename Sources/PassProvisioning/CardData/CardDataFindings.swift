@@ -1,6 +1,6 @@
 /// The error for card data that cannot be used.
 public struct CardDataFindings: Error, Sendable, Hashable, CustomStringConvertible {
-    /// All findings, in a fixed order. At least one of them is not a warning.
+    /// All findings. At least one of them is not a warning.
     public let all: [CardDataFinding]
 
     init(_ all: [CardDataFinding]) { self.all = all }

@@ -1,5 +1,5 @@
-/// The ranges of card numbers of each card network. Some domestic networks, such as Elo and RuPay, issue numbers in the
-/// ranges of others. So a number in the range of another network is only a warning.
+/// The ranges of card numbers of Visa, Mastercard, American Express and Discover. Some domestic networks, such as Elo
+/// and RuPay, issue numbers in the ranges of others. So a number in the range of another network is only a warning.
 ///
 /// Source: the first digits that the networks publish for their own cards (ISO/IEC 7812-1 calls them the issuer
 /// identification number).

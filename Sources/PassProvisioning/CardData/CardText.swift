@@ -3,7 +3,7 @@ import StrictJSON
 
 /// Parses the JSON text of card data, and wipes the values that the parser created from it.
 enum CardText {
-    /// This limit is far above the length of real card data, which has about 400 bytes.
+    /// The limit of bytes is far above the length of real card data, which has about 400 bytes.
     static let limits = JSONLimits(bytes: 16_384, depth: 6, values: 256)
 
     static func parse(_ bytes: some Collection<UInt8>) throws(CardDataFinding) -> JSONObject {
@@ -23,7 +23,7 @@ enum CardText {
         return object
     }
 
-    /// Overwrites the texts of a parsed value. No code may read the value again.
+    /// Overwrites the texts in a parsed value, but not the names of members. No code may read the value again.
     ///
     /// Texts of up to 15 bytes have no buffer of their own: the arrays of the value contain them. The daemon's memory
     /// allocator overwrites these arrays when it frees them.
@@ -36,7 +36,7 @@ enum CardText {
         }
     }
 
-    /// Overwrites the texts of a parsed object. No code may read the object again.
+    /// Overwrites the texts in a parsed object, but not the names of members. No code may read the object again.
     static func wipe(_ object: JSONObject) {
         for member in object.members { wipe(member.value) }
     }

@@ -12,8 +12,8 @@ public struct NonceSignature: Sendable, Hashable {
 
     /// Creates a signature from hexadecimal digits in upper or lower case.
     ///
-    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error is about the
-    ///   innermost encoding, because its fault occurred first.
+    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error names the innermost
+    ///   fault, which occurred first.
     public init(hex: String) throws(CardDataFinding) {
         let text = HexText(hex, permitted: Self.permittedLength)
         if let fault = text.faults.last { throw Self.finding(fault) }

@@ -9,8 +9,8 @@ public struct ProvisioningNonce: Sendable, Hashable {
 
     /// Creates a nonce from 8 hexadecimal digits in upper or lower case.
     ///
-    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error is about the
-    ///   innermost encoding, because its fault occurred first.
+    /// - Throws: ``CardDataFinding`` for any other text. If the text has several faults, the error names the innermost
+    ///   fault, which occurred first.
     public init(hex: String) throws(CardDataFinding) {
         let text = HexText(hex, permitted: Self.length...Self.length)
         if let fault = text.faults.last { throw Self.finding(fault) }

@@ -16,7 +16,7 @@ public struct ProvisioningCertificates: Sendable {
     /// Reads two certificates in DER.
     ///
     /// - Throws: ``CertificateFinding`` if there are not exactly two certificates, if both are the same, or if one is
-    ///   not exactly one X.509 certificate in DER.
+    ///   not exactly one X.509 certificate in DER, or has an unsupported algorithm.
     public init(_ encoded: [Data]) throws(CertificateFinding) {
         guard encoded.count == 2 else { throw .wrongCertificateCount(encoded.count) }
         let first = try Self.parse(Array(encoded[0]), position: 1)

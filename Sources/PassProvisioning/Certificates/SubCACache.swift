@@ -4,8 +4,8 @@ import X509
 /// Remembers which trusted root signed a sub-CA.
 ///
 /// Apple issues all leaves under one sub-CA. With the cache, the most expensive signature check of an attempt, with the
-/// P-384 key of Apple's root, is made once. All other checks, such as those of the validity periods of the sub-CA and
-/// the root, are made for every attempt.
+/// P-384 key of Apple's root, is usually made only once. All other checks, such as those of the validity periods of the
+/// sub-CA and the root, are made for every attempt.
 ///
 /// The cache finds a sub-CA by its whole certificate, byte for byte. Only sub-CAs that a trusted root signed are
 /// stored, so an attacker cannot fill the cache. Its size is limited nevertheless.

@@ -6,7 +6,7 @@ extension ProvisioningAttempt {
     ///   - card: the validated card data.
     ///   - certificates: the verified certificates.
     ///   - version: the encryption scheme that the app requested.
-    /// - Throws: ``PassEncryptionError`` if the scheme is not supported.
+    /// - Throws: ``PassEncryptionError`` if the scheme is not supported or the encryption fails.
     public consuming func encrypt(
         _ card: CardData, for certificates: VerifiedProvisioningCertificates, version: EncryptionVersion = .eccV2
     ) throws(PassEncryptionError) -> EncryptedPass {

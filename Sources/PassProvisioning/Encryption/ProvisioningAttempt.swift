@@ -4,7 +4,7 @@ package import Secrets
 /// One attempt to encrypt card data: a fresh ephemeral key pair that encrypts once.
 ///
 /// The value cannot be copied, and every `encrypt` method consumes it. So a program that would encrypt twice with the
-/// same key pair does not compile. This matters because the initialization vector is fixed: two AES-GCM ciphertexts
+/// same attempt does not compile. This matters because the initialization vector is fixed: two AES-GCM ciphertexts
 /// under the same key and initialization vector would reveal the XOR of the plaintexts.
 public struct ProvisioningAttempt: ~Copyable, Sendable {
     private let ephemeralKey: P256.KeyAgreement.PrivateKey
@@ -22,7 +22,8 @@ public struct ProvisioningAttempt: ~Copyable, Sendable {
     ///   - plaintext: the serialized card data in UTF-8.
     ///   - certificates: the verified certificates.
     ///   - version: the encryption scheme that the app requested.
-    /// - Throws: ``PassEncryptionError`` if the scheme is not supported or the plaintext is empty.
+    /// - Throws: ``PassEncryptionError`` if the scheme is not supported, the plaintext is empty or the encryption
+    ///   fails.
     package consuming func encrypt(
         _ plaintext: borrowing SecretBytes, for certificates: VerifiedProvisioningCertificates,
         version: EncryptionVersion = .eccV2

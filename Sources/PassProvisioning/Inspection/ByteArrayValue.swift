@@ -1,7 +1,7 @@
 import StrictJSON
 
-/// Bytes that a JSON library wrote as an array of numbers, from 0 to 255 or from -128 to 127, or as the object
-/// `{"type":"Buffer","data":[…]}` of Node.js.
+/// Bytes that a JSON library wrote as an array of numbers, from 0 to 255 or from -128 to 127, or as an object with such
+/// an array in `data`, such as `{"type":"Buffer","data":[…]}` of Node.js.
 struct ByteArrayValue {
     let bytes: [UInt8]
 

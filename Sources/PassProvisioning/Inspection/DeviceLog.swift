@@ -1,13 +1,13 @@
 /// Finds the requests to Apple's broker in the text of a device's log.
 ///
-/// The log shows such a request as a line with `POST` and an address that contains `/broker/v4/devices/…/cards`,
-/// followed by the body. A log can wrap a long body over several lines, and can write the date and the process before
-/// each line.
+/// The log shows such a request as a line with `POST` and an address that contains `/broker/` and `/cards`, such as
+/// `/broker/v4/devices/…/cards`, followed by the body. A log can wrap a long body over several lines, and can write the
+/// date and the process before each line.
 struct DeviceLog {
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// For each request, the text from this request on, without the prefix that the log writes before each line. The
+    /// For each request, the text up to the next request, without the prefix that the log writes before each line. The
     /// request that was logged last comes first.
     let requests: [[UInt8]]
 

@@ -3,10 +3,10 @@ import Vocabulary
 
 /// Finds the provisioning values in the text that a user gives: JSON, or a device's log.
 struct InspectedText {
-    /// The maximum length in bytes. It is far above the length of the JSON, so only a log can exceed it.
+    /// The maximum length in bytes. It is far above the length of real JSON, so usually only a log exceeds it.
     static let longest = 16 * 1_048_576
     private static let limits = JSONLimits(bytes: 1_048_576, depth: 16, values: 65_536)
-    /// The maximum number of opening braces in a request. At each, the parser tries to read an object.
+    /// How many opening braces of a request are tried at most. At each, the parser tries to read an object.
     private static let mostObjects = 64
 
     private(set) var source = InspectedValues.Source.json

@@ -26,7 +26,8 @@ public struct InspectedValues: Sendable, Hashable {
     public internal(set) var requestCount: Int
     /// The names of the values that the text contains, in alphabetical order.
     public internal(set) var names: [String]
-    /// The length of the ciphertext and its tag in bytes, after repairs; nil if it could not be decoded.
+    /// The length of the ciphertext and its tag in bytes, after repairs. If the decoded bytes do not contain both, the
+    /// length of these bytes; nil if the value could not be decoded.
     public internal(set) var encryptedPassDataLength: Int?
     /// The length of the ephemeral public key in bytes, before the conversion to a point; nil if it could not be
     /// decoded.

@@ -5,7 +5,7 @@ extension PassDataFinding {
         case textTooLong
         /// The text contains no value of in-app provisioning.
         case noValuesFound
-        /// The JSON text is not valid.
+        /// The JSON text is not valid, or exceeds the limits of the parser.
         case invalidJSON
         /// The text ends inside the JSON object.
         case truncatedText

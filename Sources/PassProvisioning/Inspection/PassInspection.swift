@@ -3,8 +3,8 @@ public import FoundationEssentials
 
 /// An inspection of what an app passed to PassKit, sent to the issuer's server or logged.
 ///
-/// Apple's broker answers every fault with the same error. An inspection names the faults. It repairs each fault that
-/// it finds and continues with the repaired value, because one fault can hide others. With the private key of the
+/// Apple's broker answers every fault with the same error. An inspection names the faults that it finds. If it can
+/// repair a fault, it continues with the repaired value, because one fault can hide others. With the private key of the
 /// sandbox's leaf, it also decrypts and checks the card data.
 ///
 /// ```swift
@@ -12,7 +12,7 @@ public import FoundationEssentials
 /// for finding in inspection.findings { print(finding.message, finding.action) }
 /// ```
 public struct PassInspection: Sendable {
-    /// Every finding, in the order in which a receiver detects them; empty if there is none.
+    /// The findings, in the order of the checks; empty if there is none.
     public let findings: [any ProvisioningFinding]
     /// What was recognized.
     public let values: InspectedValues

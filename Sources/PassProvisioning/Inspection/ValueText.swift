@@ -1,14 +1,15 @@
 import FoundationEssentials
 import Vocabulary
 
-/// Decodes the text of one value. It repairs every common fault of the text, reports the fault, and continues with the
-/// repaired text.
+/// Decodes the text of one value. It reports the common faults of the text, and continues with the repaired text if it
+/// can repair a fault.
 struct ValueText {
     let name: InspectedName
     /// The decoded bytes; nil if they cannot be determined.
     private(set) var bytes: [UInt8]?
     private(set) var findings: [PassDataFinding] = []
-    /// The minimum number of hexadecimal digits. Fewer digits could be Base64 by chance.
+    /// The minimum number of hexadecimal digits. Fewer digits could be Base64 by chance. Also the minimum number of
+    /// bytes for the check of damaged text.
     private static let shortestHex = 32
     /// The maximum number of encodings inside the outermost Base64 that are removed.
     private static let deepest = 3

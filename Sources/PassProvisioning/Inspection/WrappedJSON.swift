@@ -2,7 +2,7 @@
 ///
 /// A log can contain line breaks inside a string, which JSON does not permit. This type removes them.
 struct WrappedJSON {
-    /// The object without the line breaks inside of strings.
+    /// The object without the line breaks inside of strings, and without the blanks after each of these line breaks.
     private(set) var bytes: [UInt8] = []
     /// Whether a string contained a line break.
     private(set) var isWrapped = false

@@ -14,8 +14,8 @@ public struct DecryptedTokenMetadata: ~Copyable, Sendable {
 
     /// The expiration date of the merchant token: YYMMDD, where DD is the last day of the month.
     public let expirationDate: String
-    /// Apple's `mpanId`: the identifier of the new account number, up to 128 visible ASCII characters. Nil if the
-    /// identifier did not change.
+    /// Apple's `mpanId`: the identifier of the new account number, up to 128 visible ASCII characters. Nil if
+    /// Apple sent none, because the identifier did not change.
     public let mpanIdentifier: String?
     /// The digits of the account number in ASCII.
     private let mpan: SecretBytes

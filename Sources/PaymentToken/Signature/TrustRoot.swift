@@ -29,8 +29,8 @@ public struct TrustRoot: Sendable, Hashable {
     /// Returns the certificates of all `CERTIFICATE` blocks in a PEM text (RFC 7468). Text around the blocks is
     /// ignored.
     ///
-    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` if there is no block, or if a block is not a root
-    ///   certificate.
+    /// - Throws: ``PaymentTokenError`` with code `invalidTrustRoot` if there is no block, or if a block is incomplete
+    ///   or not a root certificate.
     public static func reading(pem: String) throws(PaymentTokenError) -> [TrustRoot] {
         var roots: [TrustRoot] = []
         var block: String?

@@ -79,8 +79,8 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     }
 
     /// NIO reports errors of a stream and errors of the connection in the same way. After an error of the connection,
-    /// NIO processes no further frames, so streams may stay open. The connection therefore closes after the linger time,
-    /// in which responses that are ready still arrive.
+    /// NIO processes no further frames, so streams may stay open. The connection therefore closes after the linger
+    /// time, in which responses that are ready still arrive.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is any NIOHTTP2Error { onError() }
         beginEnd()

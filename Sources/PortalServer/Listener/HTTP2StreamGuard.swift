@@ -8,7 +8,7 @@ import NIOHTTPTypesHTTP2
 
 /// Enforces the rules and limits of ``RequestGuard`` on one HTTP/2 stream.
 ///
-/// - A request that violates a rule gets a problem document.
+/// - A request that violates a rule gets the response of `makeRefusal`, unless its response has begun.
 /// - A stream is reset if its request does not arrive, or its response is not read, within a time limit.
 /// - After a complete response, the rest of the request is not read: the stream is reset without an error (RFC 9113
 ///   section 8.1).

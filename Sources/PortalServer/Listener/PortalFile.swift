@@ -41,7 +41,7 @@ enum PortalFile {
         return bytes
     }
 
-    /// - Returns: nil if the file does not have `count` bytes any more.
+    /// - Returns: nil if the file does not have `count` bytes any more, or cannot be read.
     private static func contents(_ descriptor: CInt, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0

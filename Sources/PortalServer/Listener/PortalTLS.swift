@@ -9,8 +9,8 @@ package import Vocabulary
 ///   clients to have. With one suite, the client's order of preference does not matter.
 /// - No signatures with SHA-1, no renegotiation and no compression. BoringSSL supports neither of the last two.
 /// - Session tickets are on, because the library offers no way to turn them off. Their keys exist only in the memory of
-///   one ``context``, and ``PortalCertificates`` replaces the context twice a day. Resumption with TLS 1.3 performs a
-///   new key exchange. With TLS 1.2, a ticket is valid for two hours.
+///   one ``context``, and ``PortalCertificates`` replaces the context after at most 12 hours, unless the files cannot
+///   be used. Resumption with TLS 1.3 performs a new key exchange. With TLS 1.2, a ticket is valid for two hours.
 package struct PortalTLS: Sendable {
     /// The paths of the PEM files.
     package struct Files: Hashable, Sendable {

@@ -12,8 +12,8 @@ import Tracing
 /// Serves the paths of merchant tokens, below ``TokenNotificationPrefix``: Apple's notifications, and the requests of
 /// devices for usage information.
 ///
-/// Apple does not authenticate its notifications, and devices have a token that only the platform's backend can check. So
-/// everyone can send these requests. They belong to no session, and have rate limits of their own.
+/// Apple does not authenticate its notifications, and devices have a token that only the platform's backend can check.
+/// So everyone can send these requests. They belong to no session, and have rate limits of their own.
 struct MerchantTokenResponder: Sendable {
     private let prefix: TokenNotificationPrefix
     private let notifications: TokenNotificationHandler

@@ -5,15 +5,15 @@ import HTTPKit
 /// Apple appends `/notification/merchantToken/{eventId}` to a merchant's `tokenNotificationURL`, and devices append
 /// `/v1/merchantToken/{merchantTokenIdentifier}/usageInformation` to its `webServiceURL`.
 enum MerchantTokenRoute: Hashable, Sendable {
-    /// `{prefix}[/{secret}]/notification/merchantToken/{eventId}`. `secret` is nil if the merchant's URL has none. `event`
-    /// is text that the client sent, so it may not be a valid identifier.
+    /// `{prefix}[/{secret}]/notification/merchantToken/{eventId}`. `secret` is nil if the merchant's URL has none.
+    /// `event` is text that the client sent, so it may not be a valid identifier.
     case notification(secret: String?, event: String)
     /// `{prefix}/v1/merchantToken/{merchantTokenIdentifier}/usageInformation`. `token` is text that the
     /// client sent.
     case usageInformation(token: String)
 
-    /// The templates of the paths, as in `schema/openapi.yaml`: with the default prefix, so that the names in metrics do
-    /// not depend on the settings.
+    /// The templates of the paths, as in `schema/openapi.yaml`: with the default prefix, so that the names in metrics
+    /// do not depend on the settings.
     static let names: [(method: String, path: String)] = [
         ("GET", "/tokenapi/notification/merchantToken/{eventId}"),
         ("GET", "/tokenapi/{secret}/notification/merchantToken/{eventId}"),

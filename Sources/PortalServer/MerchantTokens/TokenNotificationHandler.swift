@@ -6,7 +6,8 @@ import RESTKit
 import ServerKit
 import Vocabulary
 
-/// Receives Apple's notifications of merchant tokens. Responds with 200 as soon as the notification is on stable storage.
+/// Receives Apple's notifications of merchant tokens. Responds with 200 when the notification is on stable storage, or
+/// was ignored.
 struct TokenNotificationHandler: MerchantTokenHandler {
     private let intake: TokenNotificationIntake
     private let policy: TokenNotificationPolicy
@@ -40,7 +41,7 @@ struct TokenNotificationHandler: MerchantTokenHandler {
         return Response(status: .ok)
     }
 
-    /// - Throws: `forbidden` for an address that is not one of Apple's.
+    /// - Throws: `forbidden` for an address that is not in the setting `merchant-tokens.sources`.
     private func admit(_ address: RemoteAddress) throws(MerchantError) {
         guard policy.accepts(address) else {
             intake.countRefusal(.source)

@@ -4,8 +4,8 @@ import Vocabulary
 
 /// The links of invitations that operators have just created, until the page after the form shows them.
 ///
-/// The form is followed by a redirect, so that a reload does not send the form again. The store has only a digest of each
-/// link, so the link waits here for the next request of the same session. Each link is returned only once.
+/// The form is followed by a redirect, so that a reload does not send the form again. The store has only a digest of
+/// each link, so the link waits here for the next request of the same session. Each link is returned only once.
 final class NewInvitationLinks: Sendable {
     private struct Entry: Sendable {
         let invitation: InvitationIdentifier

@@ -7,7 +7,8 @@ import RESTKit
 import ServerKit
 import Vocabulary
 
-/// A request for a page, as a handler receives it. The session, the origin and the form's token are already checked.
+/// A request for a page, as a handler receives it. The session is already checked; for POST, so are the origin and the
+/// form's token.
 struct PageCall: Sendable {
     let peer: Peer
     let session: ResumedSession?
@@ -33,7 +34,7 @@ struct PageCall: Sendable {
 
     var address: String { peer.caller.remote?.address ?? "" }
 
-    /// The merchant of the session. Only for routes with the audience `merchant`.
+    /// The merchant of the session. Only for a session that an invitation began.
     func merchant() throws(MerchantError) -> MerchantIdentifier {
         guard case .invitation(_, let merchant)? = session?.holder else { throw .noPage }
         return merchant

@@ -106,8 +106,8 @@ extension PageHandlers {
         }
     }
 
-    /// Runs `body` with the domain of the form. If the domain is missing or invalid, or if `body` throws an error other
-    /// than `internalError`, shows the page of the domains with the problem.
+    /// Runs `body` with the domain of the form. If the domain is missing or invalid, or if `body` throws a
+    /// ``MerchantError`` other than `internalError`, shows the page of the domains with the problem.
     private func withDomain(
         _ call: PageCall, _ body: (DomainName) async throws -> PageReply
     ) async throws -> PageReply {

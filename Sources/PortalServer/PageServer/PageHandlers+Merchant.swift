@@ -24,9 +24,11 @@ extension PageHandlers {
         let progress = try await operations.onboarding.progress(of: merchant, in: call.scope)
         let tag = try RESTResponse(progress.document).entityTag
         var notice = call.query["done"].flatMap(MerchantNotice.init(rawValue:))
-        // The page may be shown again after the missing certificate was uploaded.
+        // This notice asks for another certificate. If none must be uploaded now, say only that the certificate was
+        // stored already.
         if notice == .presentCertificate, progress.awaitedKey == nil { notice = .certificateStoredAlready }
-        // A notice is about one state. After the next change, a reload must not show it again.
+        // A notice is about one version of the onboarding document, which the query names. When the document has
+        // changed, a reload must not show the notice again.
         if call.query["state"] != Self.stateName(tag) { notice = nil }
         let domains = try await operations.onboarding.registrations(
             of: merchant, after: nil, limit: 1, in: call.scope)
@@ -38,8 +40,9 @@ extension PageHandlers {
                 hasDomains: !domains.isEmpty, outcome: outcome ?? notice.map(PageOutcome.success), liveTag: tag))
     }
 
-    /// Redirects to the overview with a notice, and names the state that the notice is about. If the state cannot be
-    /// read, the overview shows no notice. This is not an error, because the change was made.
+    /// Redirects to the overview with a notice, and names the version of the onboarding document that the notice is
+    /// about. If the document cannot be read, the overview shows no notice. This is not an error, because the change
+    /// was made.
     private func redirectHome(_ call: PageCall, notice: MerchantNotice) async -> PageReply {
         do {
             let progress = try await operations.onboarding.progress(of: try call.merchant(), in: call.scope)
@@ -50,7 +53,7 @@ extension PageHandlers {
         }
     }
 
-    /// The digest in the entity tag of the onboarding document.
+    /// The name of a version of the onboarding document: the digest in its entity tag.
     private static func stateName(_ tag: String) -> String { tag.filter { $0 != "\"" } }
 
     func showKeys(_ call: PageCall) async throws -> PageReply { try await keysPage(call) }
@@ -65,8 +68,8 @@ extension PageHandlers {
                 outcome: outcome))
     }
 
-    /// Generates a merchant's first key pair by starting a roll, because a first payment promotes a key pair only if
-    /// the key pair belongs to a roll.
+    /// Starts a roll, as ``startRoll(_:)`` does. Only the notice differs, if the roll's key pair waits for a
+    /// certificate.
     func generateKey(_ call: PageCall) async throws -> PageReply {
         try await beginRoll(call, generated: .keyPairGenerated)
     }

@@ -125,7 +125,7 @@ struct PageResponder: Sendable {
 
     /// Reads the query and the form.
     ///
-    /// - Returns: nil if a form does not come from a page of the portal.
+    /// - Returns: nil if a form does not come from a page of the portal, or lacks the page's token.
     private func call(
         _ request: HummingbirdCore.Request, _ target: RequestTarget, _ route: PageRoute, _ parameter: String,
         _ visitor: PageVisitor, _ context: RESTContext

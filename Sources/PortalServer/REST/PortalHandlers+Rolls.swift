@@ -18,8 +18,8 @@ extension PortalRoutes {
 }
 
 extension PortalHandlers {
-    /// Starts the replacement of a merchant's key pair. The response has status 201 for a new roll, and 200 with the
-    /// open roll if there is one.
+    /// Starts the replacement of a merchant's key pair. The response has status 201 for a new roll, and 200 for a roll
+    /// that exists already.
     func startRoll(_ call: RESTCall, _ merchant: MerchantIdentifier) async throws -> RESTResponse {
         let body = try call.read(orEmpty: StartRollRequest())
         let (view, isNew) = try await operations.onboarding.startRoll(

@@ -5,7 +5,8 @@ package import RESTKit
 package import Vocabulary
 import WireAPI
 
-/// The handlers of the portal's REST routes. A handler runs only if the caller has the route's permit.
+/// The handlers of the portal's REST routes. If a route needs a permit, its handler runs only if the caller has this
+/// permit.
 package struct PortalHandlers: RESTHandlers {
     package static let permitToRead = Permit.onboard
     package static let permitToChange = Permit.onboard

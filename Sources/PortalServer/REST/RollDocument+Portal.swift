@@ -5,8 +5,9 @@ import Vocabulary
 import WireAPI
 
 extension RollDocument {
-    /// The roll for clients of the portal. `next` names what the merchant or the portal can do, or says that the
-    /// platform's admin must act. It names no admin commands, because clients of the portal cannot run them.
+    /// The roll for clients of the portal. `next` names what the merchant or the portal can do or must wait for, or
+    /// says that the platform's admin must act. It names no admin commands, because clients of the portal cannot run
+    /// them.
     init(onPortal view: RollView) {
         self.init(view)
         next = Self.next(view)

@@ -3,7 +3,7 @@ import StoreCore
 import Vocabulary
 
 extension StoreTransaction {
-    /// The outcome of the request that first used the key; nil if the key was not used.
+    /// The outcome of the request that first used the key; nil if none is stored.
     func idempotentOutcome(_ key: IdempotencyKey) throws -> IdempotentOutcome? {
         try firstRow(
             """

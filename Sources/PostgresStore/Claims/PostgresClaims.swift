@@ -3,10 +3,10 @@ import StoreCore
 import Synchronization
 package import Vocabulary
 
-/// Stores claimed payment tokens and nonces in the PostgreSQL database. If several daemons claim the same token or
-/// nonce, exactly one of them succeeds.
+/// Stores claimed payment tokens and nonces in the PostgreSQL database. If several different requests claim the same
+/// token or nonce, even on several daemons, exactly one of them succeeds.
 ///
-/// Claims have a connection of their own and do not lock the audit, so they do not wait for other writes.
+/// Claims have connections of their own and do not lock the audit, so they do not wait for other writes.
 package final class PostgresClaims: ClaimLedger, NonceLedger, Sendable {
     /// The maximum number of claims in one commit.
     static let largestGroup = 512

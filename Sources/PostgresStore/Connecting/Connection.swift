@@ -4,7 +4,7 @@ import StoreCore
 import Synchronization
 
 /// One connection to PostgreSQL. A call that needs a response from the server blocks the calling thread until the
-/// response arrives or ``longestResponse`` has passed.
+/// response arrives. ``longestResponse`` limits the wait, except for COPY.
 final class Connection: @unchecked Sendable {
     // Proof for @unchecked Sendable: `exclusively` ends the process if two threads use the connection at the same time.
     // ``ConnectionPool`` and ``WriteConnection`` hand a connection from one thread to the next under a lock.

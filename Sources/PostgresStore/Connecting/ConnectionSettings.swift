@@ -19,8 +19,8 @@ package struct ConnectionSettings: Sendable {
     ///     `postgresql://…`. It must not contain the password.
     ///   - defaults: what libpq uses for an option that is not in the string: its own defaults, and the values of the
     ///     environment, such as `PGHOST`.
-    /// - Throws: `storeUnavailable` if libpq cannot parse the string, or if it violates ``TransportRule``. The error
-    ///   never contains the string, because it may contain a password by mistake.
+    /// - Throws: `storeUnavailable` if libpq cannot parse the string, if the string contains a password or `service`,
+    ///   or if it violates ``TransportRule``. The error never contains the string, which may contain a password.
     package init(
         _ text: String, limits: Limits = Limits(), defaults: [String: String] = Self.libpqDefaults(),
         password: @escaping PasswordSource = { nil }

@@ -6,8 +6,8 @@ import Synchronization
 /// Delays the result of a change of key pairs until every other daemon with a lease has applied the change. A daemon
 /// without a lease does not use its caches, except during ``LeaseTiming/serveStale``.
 ///
-/// A result is delayed for at most 60 s, the length of the longest lease, even if the database cannot be queried. By
-/// then, each lease has ended or was renewed, and a renewal applies the change.
+/// A result is delayed for about 60 s at most, the length of the longest lease, even if the database cannot be queried.
+/// By then, each lease has ended or was renewed, and a renewal applies the change.
 final class ChangeAcknowledgements: Sendable {
     private struct Waiting {
         let number: Int
@@ -38,7 +38,7 @@ final class ChangeAcknowledgements: Sendable {
     }
 
     /// Calls `returnResult` when every other daemon with a lease has applied the change `number`, at the latest after
-    /// 60 s. Call this after the change was committed.
+    /// about 60 s. Call this after the change was committed.
     func add(_ number: Int, _ returnResult: @escaping @Sendable () -> Void) {
         let end = ContinuousClock.now + LeaseTiming.longest
         let mustStart = state.withLock { state in

@@ -76,7 +76,7 @@ enum InstanceGuard {
         }
     }
 
-    /// Whether the connection's role owns the schema, and so may change the schema.
+    /// Whether the connection's role has the privileges of the schema's owner, and so may change the schema.
     static func isOwner(_ connection: Connection) throws -> Bool {
         try connection.run("SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = 'merchantkeyd'")
             == "t"

@@ -41,8 +41,8 @@ final class WriteConnection: Sendable {
 
     /// Runs `body` in a transaction, and returns once it is on stable storage. Blocks the calling thread.
     ///
-    /// - Throws: the error of `body` or a ``PostgresError`` if nothing was changed; ``UnknownOutcomeError`` if it is
-    ///   not known whether the transaction was committed.
+    /// - Throws: ``UnknownOutcomeError`` if it is not known whether the transaction was committed. After any other
+    ///   error, such as the error of `body` or a ``PostgresError``, nothing was changed.
     func transaction<Result: Sendable>(_ kind: Kind, _ body: (Transaction) throws -> Result) throws -> Result {
         try turn.withLock { _ in
             let transaction = try begin(kind)

@@ -31,8 +31,8 @@ private struct GroupedResult: Sendable {
     var changesKnownKeys: Bool { changes?.changesKnownKeys ?? false }
 }
 
-/// Commits the transactions of many callers in groups. Each transaction has a savepoint of its own, so that a failed
-/// transaction does not undo the others of its group.
+/// Commits the transactions of many callers in groups. In a group of several, each transaction has a savepoint of its
+/// own, so that a failed transaction does not undo the others.
 final class WriteQueue: Sendable {
     /// How many transactions one group contains at most. Other daemons wait while a group is written.
     static let largestGroup = 256

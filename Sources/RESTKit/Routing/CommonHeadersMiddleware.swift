@@ -7,8 +7,9 @@ import ServerKit
 struct CommonHeadersMiddleware: RouterMiddleware {
     /// Further fields, which a response gets unless its handler has set them.
     let headers: HTTPFields
-    /// Whether the connection of a caller without any permit is closed after a refusal, so that the caller's further
-    /// requests cause no work. False for a server that identifies the caller of each request, not of each connection.
+    /// Whether the connection of a caller without any permit is closed after a response with a status of 400 or more,
+    /// so that the caller's further requests cause no work. False for a server that identifies the caller of each
+    /// request, not of each connection.
     let closesRefusedConnections: Bool
 
     func handle(

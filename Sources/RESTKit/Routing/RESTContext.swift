@@ -60,7 +60,8 @@ package struct RESTContext: RequestContext {
     /// Reserves memory for the body of a request or response. Does nothing for a body of up to 64 KiB: such bodies need
     /// little memory in total, because the number of connections is limited.
     ///
-    /// - Throws: `overloaded` if large requests and responses already use as much memory as they may.
+    /// - Throws: `overloaded` if the large requests and responses of all callers, or of this caller, already use as
+    ///   much memory as is permitted.
     package func reserve(_ bytes: Int) throws(MerchantError) {
         guard bytes > BodyLimit.ordinary else { return }
         do throws(UserQuotas.Exhausted) { try connection.reservedMemory.reserve(bytes) } catch {

@@ -42,7 +42,7 @@ package struct RESTRoute<Handlers: RESTHandlers>: Sendable {
     package let permit: Permit?
     package let scope: RouteScope
     package let effect: RouteEffect
-    /// The message in the log after a successful request; nil for routes with `GET`.
+    /// The message in the log after a successful request that is not a dry run; nil for routes with `GET`.
     package let logMessage: String?
     /// The names of the permitted query parameters. A request with any other parameter is refused.
     package let query: Set<String>
@@ -126,8 +126,8 @@ extension RESTRoute {
     }
 
     /// Returns the value of ``authorize`` for a route with a parameter in its path. The returned function checks the
-    /// permit in two steps. First, it refuses a caller who has the permit for no merchant. Then it reads the parameter,
-    /// and checks the permit for the merchant that owns the resource.
+    /// permit in two steps. First, it refuses a caller who has the permit for no merchant. Then it reads the parameter.
+    /// Unless the caller has the permit for every merchant, it checks the permit for the resource's merchant.
     private static func makeAuthorize<Parameter: PathParameter>(
         _ permit: Permit, _ handler: @escaping ParameterHandler<Parameter>
     ) -> @Sendable (Peer, Substring?, Handlers) async throws -> AuthorizedHandler {

@@ -95,7 +95,7 @@ private struct RoutePattern {
 }
 
 /// Responds to a request that matches no route: with 405 if the path has a route with another method, otherwise with
-/// 404.
+/// 404. If another socket serves the path, the error names that socket.
 struct NoRouteMiddleware<Handlers: RESTHandlers>: RouterMiddleware {
     let routes: [RESTRoute<Handlers>]
     let socket: DaemonSocket?

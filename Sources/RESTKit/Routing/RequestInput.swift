@@ -66,7 +66,7 @@ package struct RequestInput: Sendable {
     }
 }
 
-/// The connection was closed before the request was complete, so a response cannot be sent.
+/// The body could not be read to its end, because the connection ended or failed. So a response cannot be sent.
 package struct BrokenConnection: Error {
     package let cause: any Error
 }

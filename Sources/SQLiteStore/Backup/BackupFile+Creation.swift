@@ -28,7 +28,8 @@ extension BackupFile {
     /// - Parameters:
     ///   - draft: the result of ``draft(of:)``.
     ///   - writeDatabase: writes the SQLite database to the draft, which is an empty file when this is called.
-    /// - Throws: `backupFailed` if `target` exists or cannot be written, and the errors of `writeDatabase`.
+    /// - Throws: `backupFailed` if `target` exists or cannot be written; `storeUnavailable` if its directory cannot be
+    ///   synced; the errors of `writeDatabase`, and of reading the draft.
     package static func create(
         at target: String, draft: String, programVersion: String, at now: Timestamp,
         writeDatabase: () async throws -> Void

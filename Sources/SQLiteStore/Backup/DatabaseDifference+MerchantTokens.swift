@@ -24,7 +24,7 @@ extension DatabaseDifference.Kind.Query {
             """,
         order: "newer.merchant_identifier, newer.id")
 
-    /// Compares only notifications that wait. The results of the others were delivered as events.
+    /// Compares only notifications that wait. Nothing is left to do for the others.
     static let tokenNotifications = Self(
         table: "token_notifications",
         columns: "newer.event_id, newer.merchant_identifier, newer.state AS was, NULL AS now",

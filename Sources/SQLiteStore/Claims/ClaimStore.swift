@@ -10,8 +10,8 @@ package import Vocabulary
 /// changes of keys do not delay each other.
 ///
 /// ``claim(_:)`` returns when the claim is on stable storage: the database has a write-ahead log, and the setting
-/// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. If several requests claim the same
-/// payment, a unique index ensures that exactly one of them succeeds.
+/// `synchronous = FULL` syncs the log at each commit. One commit stores many claims. If several different requests
+/// claim the same payment, a unique index ensures that exactly one of them succeeds.
 package final class ClaimStore: ClaimLedger, NonceLedger, Sendable {
     /// How many claims one commit stores at most.
     static let largestGroup = 512

@@ -36,8 +36,8 @@ package struct DatabaseInspection: Sendable {
     /// Reads and checks the whole database.
     ///
     /// - Parameter now: the present time, with which the expiry times of certificates are compared.
-    /// - Throws: `storeUnavailable` if the file cannot be opened or is not a database of this program;
-    ///   ``SetupUnfinished``.
+    /// - Throws: `storeUnavailable` if the file cannot be opened, is not a database of this program or comes from a
+    ///   newer version of it; ``SetupUnfinished``.
     package init(of path: String, at now: Timestamp) throws {
         self = try SQLiteErrors.translating(at: path) { try Self.read(path) { try Self(reading: $0, path, now) } }
         if let fault = DatabaseHeader.fault(of: path) { faults.insert(fault, at: 0) }

@@ -32,7 +32,7 @@ extension StoreTransaction {
         // `rolls_follow_their_new_key` sets them.
         //
         // `idle_since`: the time since which the roll waits only for the quiet period to pass. `has_next_pair`: whether
-        // the daemon has prepared the key pair for the next roll, or has found that none can be prepared.
+        // the daemon has done what it does after a roll for the next one; see ``Roll``.
         let changed = try execute(
             """
             UPDATE rolls

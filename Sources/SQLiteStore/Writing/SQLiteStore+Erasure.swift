@@ -3,7 +3,8 @@ import MerchantCore
 import Synchronization
 
 extension SQLiteStore {
-    /// How many times ``eraseCopiesOfDestroyedSecrets()`` tries to truncate the write-ahead log before it throws an error.
+    /// How many times ``eraseCopiesOfDestroyedSecrets()`` tries to truncate the write-ahead log before it throws an
+    /// error.
     private static let truncationAttempts = 20
     /// How long, in milliseconds, one attempt waits for readers that use the write-ahead log.
     private static let readerWaitMilliseconds = 250
@@ -38,8 +39,9 @@ extension SQLiteStore {
         )
     }
 
-    /// Calls ``eraseCopiesOfDestroyedSecrets()`` if the last call of that method failed, or if this process has not called it yet.
-    /// The previous process may have been killed after it destroyed a key and before it truncated the log.
+    /// Calls ``eraseCopiesOfDestroyedSecrets()`` if the last call of that method failed, or if this process has not
+    /// called it yet. The previous process may have been killed after it destroyed a key and before it truncated the
+    /// log.
     package func eraseCopiesOfDestroyedSecretsIfDue() async throws {
         guard erasureIsDue.load(ordering: .sequentiallyConsistent) else { return }
         try await eraseCopiesOfDestroyedSecrets()

@@ -8,7 +8,8 @@ import Vocabulary
 /// same time for one write as for hundreds.
 ///
 /// While one group is written and synced, new writes wait; they form the next group. A write can see the changes of
-/// earlier writes in its group. So no caller gets a result, not even an error, before the whole group is committed.
+/// earlier writes in its group. So no caller gets a result, not even an error, before the whole group is committed
+/// or has failed.
 final class WriteGroups<Write: GroupedWrite>: Sendable {
     /// A function that runs the writes of a group inside one transaction.
     ///

@@ -19,7 +19,7 @@ enum AppleExtension {
     static let merchantIdentity: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 46]
     /// The marker of the certificates to whose keys issuers encrypt card data (in-app provisioning). It is critical.
     static let cardDataEncryption: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 39]
-    /// The certificate policy in the certificates of token signers and merchants.
+    /// The certificate policy in the certificates of token signers, merchants and card data encryption.
     static let policy: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 5, 1]
 
     /// Returns a marker extension. Of Apple's markers, only ``cardDataEncryption`` is critical.

@@ -13,7 +13,7 @@ extension SandboxAuthority {
     ///   - notAfter: the end of the validity period; if nil, one second less than 760 days after `notBefore`, because
     ///     RFC 5280 counts both ends as part of the period.
     /// - Returns: the certificate in DER, the content of the `.cer` file that Apple's portal offers.
-    /// - Throws: ``SandboxError`` for a CSR that Apple's portal would reject.
+    /// - Throws: ``SandboxError`` for a CSR that Apple's portal would reject, and for an empty validity period.
     package func issue(
         csr: [UInt8], merchant: MerchantIdentifier, purpose: KeyPurpose = .paymentProcessing, notBefore: Timestamp,
         notAfter: Timestamp? = nil

@@ -7,9 +7,9 @@ import X509
 /// A CSR that Apple's developer portal would accept: its signature is valid, and its key type is permitted for the
 /// purpose of the certificate.
 ///
-/// Like Apple's portal, the sandbox ignores the subject and the attributes of the CSR. The subject of the certificate
-/// comes from the developer account. Apple accepts CSRs with unusual attributes, and even without the attributes field
-/// that PKCS#10 requires.
+/// Like Apple's portal, the sandbox ignores the attributes of the CSR, and does not copy its subject. The subject of
+/// the certificate comes from the developer account. Apple accepts CSRs with unusual attributes, and even without the
+/// attributes field that PKCS#10 requires.
 ///
 /// Source: Apple, TN3206 "Renewing Apple Pay certificates"; account help, "Create a certificate signing request".
 struct SigningRequest {

@@ -10,7 +10,8 @@ struct DirectoryIssuance {
     let authority: SandboxAuthority
     /// The merchant of all certificates; nil for the merchant in the subject of each CSR.
     let merchant: MerchantIdentifier?
-    /// The purpose of all certificates; nil to use the purpose in the name of each file.
+    /// The purpose of all certificates. If nil, each file name that ends in `-identity` before the suffix means
+    /// `identity`, and every other name means `paymentProcessing`.
     let purpose: KeyPurpose?
     let notBefore: Timestamp
     let notAfter: Timestamp?
@@ -23,7 +24,8 @@ struct DirectoryIssuance {
 
     /// Issues the certificates, and prints a line for each.
     ///
-    /// - Throws: ``SandboxError`` with a line for each CSR for which no certificate was issued or kept.
+    /// - Throws: ``SandboxError`` if the directory contains no CSR; otherwise with a line for each file for which no
+    ///   certificate was issued or kept.
     func run(in directory: String, to target: String) throws(SandboxError) {
         if !Files.isDirectory(target) { try Files.createDirectory(target) }
         var count = 0

@@ -88,7 +88,7 @@ struct IssueCommand: ParsableCommand {
         }
     }
 
-    /// The path of the CSR or the directory. ``validate()`` has checked that exactly one of the two is given.
+    /// The path of the CSR or the directory. ``validate()`` has checked that either ``path`` or ``csr`` is given.
     private var source: String { path ?? csr ?? "" }
 
     func run() throws {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Decides which calls fail, and counts the injected faults by kind.
+/// Decides which calls get a fault, and counts the injected faults by kind.
 package final class FaultInjector: Sendable {
     private struct State {
         var faults: [GatewayFault]

@@ -22,13 +22,13 @@ struct GatewayReply: Sendable {
     var delivery = Delivery.complete
     var delay: Duration = .zero
 
-    /// Status 200 with an empty body: Apple's response to a change that succeeded.
+    /// Status 200 with an empty body, such as Apple's response to a successful registration.
     static let empty = GatewayReply(status: .ok)
 
     static func json(_ status: HTTPResponseStatus, _ document: some Encodable) -> GatewayReply {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The documents contain only strings and numbers, so encoding them cannot fail.
+        // The documents contain only strings, numbers and booleans, so encoding them cannot fail.
         let body = (try? encoder.encode(document)) ?? Data()
         return GatewayReply(status: status, headers: ["Content-Type": "application/json"], body: Array(body))
     }
@@ -48,7 +48,7 @@ struct GatewayReply: Sendable {
         return reply
     }
 
-    /// Returns the response that Apple sends to every invalid request: status 400.
+    /// Returns the response that Apple sends to an invalid request for a registration or a session: status 400.
     static func malformed(_ details: String) -> GatewayReply {
         error(400, "Payment Services Exception invalid or Malformed Json Received", details: details)
     }

@@ -14,8 +14,8 @@ package enum GatewayOperation: String, CaseIterable, Sendable {
 /// The operation that a request asks for, and the parameters in its path.
 struct GatewayRoute {
     let operation: GatewayOperation
-    /// The parameters, percent-decoded, in the order of the path. Empty for a parameter that is not valid
-    /// percent-encoded UTF-8.
+    /// The parameters, percent-decoded, in the order of the path. A parameter that is not valid percent-encoded UTF-8
+    /// becomes an empty text.
     let parameters: [String]
 
     /// - Parameter uri: the path as sent, percent-encoded.

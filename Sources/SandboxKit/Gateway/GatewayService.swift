@@ -4,7 +4,8 @@ import NIOHTTP1
 import Vocabulary
 
 /// Implements Apple's gateway: authenticates the client, injects faults, and carries out calls of the Web Merchant
-/// Registration API. ``PaymentSessionService`` and ``MerchantTokenService`` carry out the other calls.
+/// Registration API. ``PaymentSessionService`` and ``MerchantTokenService`` carry out the other calls. Requests to the
+/// broker go to ``BrokerEndpoint``, without a client certificate and without faults.
 ///
 /// ``SandboxGateway`` connects the service to a socket.
 struct GatewayService: Sendable {
@@ -93,7 +94,7 @@ struct GatewayService: Sendable {
         let merchant = try body.merchant(registeredBy: client)
         if let domainVerifier {
             for domain in body.domainNames {
-                // Apple's response for an unverified domain is not documented; 400 is its status for all invalid
+                // Apple's response for an unverified domain is not documented; 400 is its status for other invalid
                 // requests.
                 if let reason = await domainVerifier.rejectionReason(for: domain) {
                     return .malformed("\(domain): \(reason)")

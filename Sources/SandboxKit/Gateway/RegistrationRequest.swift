@@ -21,7 +21,7 @@ struct RegistrationRequest {
     var identifier: String { fields.partnerInternalMerchantIdentifier }
     var domainNames: [String] { fields.domainNames }
 
-    /// - Throws: ``SandboxError``, which names the invalid field.
+    /// - Throws: ``SandboxError``, which says what is invalid.
     init(_ body: [UInt8]) throws(SandboxError) {
         do { fields = try JSONDecoder().decode(Fields.self, from: Data(body)) } catch {
             throw SandboxError(

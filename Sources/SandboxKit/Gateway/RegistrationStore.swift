@@ -12,14 +12,13 @@ package struct RegisteredMerchant: Codable, Hashable, Sendable {
     package var domainNames: [String]
     package var merchantUrl: String?
     /// The hash of the platform's identifier, from the identity certificate with which the merchant was registered.
-    /// Only this platform may request sessions for the merchant. Nil in records of older versions: then any platform
-    /// may.
+    /// Only this platform may request sessions for the merchant. Nil in records of older versions: then any client may.
     package var registeredBy: String?
 }
 
-/// The registered merchants, in memory and in a file. The file keeps the merchants across a restart. A lock on the
-/// file's directory prevents two processes from writing the file: the second process would replace the first one's
-/// file.
+/// The registered merchants, in memory and, if a path is given, in a file. The file keeps the merchants across a
+/// restart. A lock on the file's directory prevents two processes from writing the file: the second process would
+/// replace the first one's file.
 ///
 /// Before the response is sent, each change appends the merchant's new record to the file, as one line of JSON. A line
 /// that is incomplete, because the process was killed, is ignored. The file is not synced, so a power failure can lose

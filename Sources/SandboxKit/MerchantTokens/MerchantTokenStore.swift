@@ -20,7 +20,7 @@ final class MerchantTokenStore: Sendable {
 
     func event(_ identifier: String) -> SandboxTokenEvent? { state.withLock { $0.events[identifier] } }
 
-    /// Adds a token unless it exists, and changes it.
+    /// Changes a token. If the token does not exist, adds it first.
     ///
     /// - Throws: ``SandboxError`` if the token belongs to another merchant.
     func store(

@@ -7,7 +7,8 @@ struct SandboxMerchantToken: Sendable {
     let merchantIdentifier: String
     var isLinked = true
     var tokenNotificationURL: String?
-    /// Whether Apple has generated the token's key pair. The response to publicKey is 202 until then.
+    /// Whether Apple has generated the token's key pair. Until then, the response to publicKey is 202 if the token has
+    /// a `tokenNotificationURL`.
     var isPublicKeyReady = true
     /// How often a merchant reported that usage information is ready.
     var usageNotifications = 0
@@ -45,14 +46,14 @@ struct SandboxTokenEvent: Sendable {
     /// The merchant under whose identifier the event can be fetched.
     let merchantIdentifier: String
     let merchantTokenIdentifier: String
-    /// The event as JSON: Apple's MerchantTokenEventResponse.
+    /// The event as JSON: Apple's MerchantTokenEventResponse, or the text that the test gave.
     let response: String
     /// Whether the response to the client wraps the event in `merchantTokenEvent`, as in Apple's guide. The reference
     /// has the event without a wrapper.
     let isWrapped: Bool
     /// How often the event was fetched.
     var fetches = 0
-    /// The result of each notification: a status, or why there was no response. Oldest first.
+    /// The result of each attempt to notify the merchant: a status, or why there was no response. Oldest first.
     var notifications: [String] = []
 
     /// The event as the control socket shows it.

@@ -12,7 +12,7 @@ struct UsageInformationDevice {
     /// - Parameters:
     ///   - response: the body of the response of the merchant's server.
     ///   - merchantPublicKey: the public key of the merchant: P-384, X9.63.
-    /// - Throws: ``SandboxError`` that names the first fault.
+    /// - Throws: ``JSONFault`` or ``SandboxError``, which names the first fault.
     func decrypt(_ response: JSONObject, merchantPublicKey: Data) throws -> Data {
         var fields = JSONFields(response)
         let ciphersuite = try fields.requiredString("ciphersuite")

@@ -57,7 +57,8 @@ extension SandboxAuthority {
             transactionIdentifier: Hex.encode(unsigned.transactionIdentifier), publicKeyHash: unsigned.publicKeyHash)
     }
 
-    /// Returns the CMS signature over any content, for tests that change a token and sign it again.
+    /// Returns a token signer's CMS signature over any content. Tests also use this method to sign a changed token
+    /// again.
     package func signature(
         over content: [UInt8], algorithm: KeyAlgorithm, signingTime: Timestamp
     ) throws -> [UInt8] {

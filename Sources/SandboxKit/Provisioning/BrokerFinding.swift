@@ -2,7 +2,7 @@ import PassProvisioning
 
 /// A fault that only the broker can find: an invalid body, or card data that differs from what Wallet handed out.
 package enum BrokerFinding: ProvisioningFinding {
-    /// The body is not a JSON object. The description says why.
+    /// The body is not a JSON object with the required values. The description says why.
     case malformedBody(String)
     /// The nonce of the card data is not the nonce that Wallet handed out.
     case nonceMismatch

@@ -12,7 +12,7 @@ import Vocabulary
 /// `PassProvisioning`. The tests of that module compare its results with a published test vector and with another
 /// implementation.
 package struct ProvisioningBroker: Sendable {
-    /// The values that the broker compares with the card data; nil for values that are not compared.
+    /// The values with which the broker checks the card data; nil for values that are not checked.
     package struct Expectation: Sendable {
         package var network: ProvisioningNetwork?
         /// The nonce that Wallet handed to the app.

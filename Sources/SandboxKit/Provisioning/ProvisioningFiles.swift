@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// The files that `applepay-sandbox provisioning-certificates` writes, and that `provision` and `serve` read.
+/// The files that `applepay-sandbox provisioning-certificates` writes. `provision` and `serve` read the private key.
 struct ProvisioningFiles {
     let directory: String
 

@@ -19,7 +19,7 @@ struct PaymentSessionRequest: Decodable {
     let initiativeContext: String
     let domainName: String?
 
-    /// - Throws: ``SandboxError``, which names the invalid field.
+    /// - Throws: ``SandboxError``, which says what is invalid.
     init(_ body: [UInt8]) throws(SandboxError) {
         do { self = try JSONDecoder().decode(Self.self, from: Data(body)) } catch {
             throw SandboxError(

@@ -25,9 +25,9 @@ package struct MetricsReport: Sendable {
 
     /// The page with the present values.
     ///
-    /// If the database cannot be read, the page lacks the metrics of merchants and keys, and
-    /// `merchantkeyd_database_readable` has the value 0. The other metrics are needed most while the storage fails, so
-    /// they are always present.
+    /// If the database cannot be read, the page lacks the metrics of ``StateMetrics``, and
+    /// `merchantkeyd_database_readable` has the value 0. The page always contains the other metrics, because they are
+    /// needed most while the storage fails.
     package func text() async -> String {
         var page = MetricsText()
         page.append(

@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Converts an Idempotency-Key and the outcome of its request to and from their row in `idempotency_keys`.
+/// Converts an Idempotency-Key and the outcome of its request to a row of `idempotency_keys`, and a row to the outcome.
 package enum IdempotencyKeyRow {
     package static let outcomeColumns = "request_digest, resource"
 

@@ -1,7 +1,7 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Converts a webhook to and from its row in `event_webhooks`.
+/// Converts a webhook of the settings to its row in `event_webhooks`, and a row to the webhook's state.
 package enum WebhookRow {
     /// Converts a row with the columns of the webhook and `oldest_at`, the time of its oldest undelivered event that is
     /// not parked.

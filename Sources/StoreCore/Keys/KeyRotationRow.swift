@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Converts a row of `key_rotations` to a rotation.
+/// Converts a row of `key_rotations` to a rotation, and a rotation that begins to its row.
 package enum KeyRotationRow {
     package static let columns =
         "id, state, data_key_id, replaces_master_key, total, done, started_at, finished_at"

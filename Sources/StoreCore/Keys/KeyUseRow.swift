@@ -3,7 +3,7 @@ import Vocabulary
 
 /// Converts the uses of a key pair to and from their row in `key_uses`.
 package enum KeyUseRow {
-    /// `alarmed_at` is the time of the event that reports the use of a revoked key.
+    /// `alarmed_at` is the time of the last event that reports the use of a revoked or destroyed key.
     package static let columns = """
         requests_count, requests_first, requests_last, decryptions_count, decryptions_first, decryptions_last,
         promotion_confirmed_at, alarmed_at, standby_use_reported_at

@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Converts a roll to and from its row in `rolls`.
+/// Converts a row of `rolls` to a roll, and a roll to the values of the columns that an update changes.
 package enum RollRow {
     package static let columns = """
         id, merchant_identifier, algorithm, from_key, to_key, started_at, idle_since, remind_at, ended_at, reason,

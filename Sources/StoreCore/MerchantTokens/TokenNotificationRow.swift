@@ -1,7 +1,8 @@
 package import MerchantCore
 package import Vocabulary
 
-/// Converts a notification of a merchant token to and from its row in `token_notifications`.
+/// Converts a row of `token_notifications` to a notification of a merchant token, and a notification to the values of
+/// the columns that an update changes.
 package enum TokenNotificationRow {
     /// The longest finding that the schema accepts, in bytes of UTF-8. A longer finding is truncated.
     private static let longestFinding = 4096

@@ -5,7 +5,7 @@ package struct RegistrationDomainRow: Hashable, Sendable {
     package let name: String
     /// Whether the domain should be registered.
     package let isDesired: Bool
-    /// Whether Apple had the domain when the daemon last read Apple's state.
+    /// Whether the domain is in Apple's record, as far as the daemon knows it: ``AppleRecord``.
     package let isKnown: Bool
 
     package init(name: String, isDesired: Bool, isKnown: Bool) {

@@ -1,7 +1,8 @@
 package import MerchantCore
 import Vocabulary
 
-/// Converts a registration to and from its rows in `registrations` and `registration_domains`.
+/// Converts a registration to and from its row in `registrations`, and reads its rows in `registration_domains`.
+/// ``RegistrationDomainChanges`` says which of the latter to write.
 package enum RegistrationRow {
     package static let columns = """
         id, partner_internal_merchant_identifier, partner_merchant_name, encrypt_to, merchant_url, merchant_identifier,

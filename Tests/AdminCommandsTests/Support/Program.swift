@@ -36,7 +36,7 @@ struct Program {
         return path(name)
     }
 
-    /// Runs `merchantkeyctl` with the directory as its state home, so that it finds no other daemon.
+    /// Runs `merchantkeyctl` with the directory as its home, so that it finds no daemon of the user who runs the tests.
     func run(
         _ arguments: [String], input: Input = .nothing, environment: [String: String] = [:]
     ) async throws -> Transcript {

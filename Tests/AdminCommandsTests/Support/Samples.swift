@@ -1,7 +1,7 @@
 import Vocabulary
 import WireAPI
 
-/// Documents as a daemon sends them.
+/// Documents like those of a daemon.
 enum Samples {
     static let hash = "aXryfzzhfHFLCl+guEkcYpVd1R+mPYEmmeu1N4aR2Ls="
     static let hashInPath = "aXryfzzhfHFLCl-guEkcYpVd1R-mPYEmmeu1N4aR2Ls"
@@ -9,7 +9,7 @@ enum Samples {
     static let otherHashInPath = "cA7n_gpsa5yxOZ_wECCXUqU-hrre-Sjq4RxEwAIqWGM"
     static let csr = "-----BEGIN CERTIFICATE REQUEST-----\nAAAA\n-----END CERTIFICATE REQUEST-----\n"
 
-    /// When the documents were created.
+    /// The creation time in the documents.
     static let time: Timestamp = "2026-11-21T04:53:15Z"
 
     static func merchant(

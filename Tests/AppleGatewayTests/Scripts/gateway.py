@@ -67,7 +67,7 @@ class Gateway(http.server.BaseHTTPRequestHandler):
         if self.path == "/paymentservices/paymentSession":
             if set(body) != {"merchantIdentifier", "displayName", "initiative", "initiativeContext"}:
                 return self.refuse(400, "unknown field")
-            # Apple's sessions are opaque, so that the client must not read or change this one.
+            # Apple's sessions are opaque, so the client must not read or change this one.
             return self.answer(200, {"merchantIdentifier": body["merchantIdentifier"], "nonce": "\u00e9\n", "more": [1.50]})
         identifier, domains = body["partnerInternalMerchantIdentifier"], body["domainNames"]
         with lock:

@@ -9,7 +9,8 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// A certificate hierarchy, and identities that it issued. All tests share them, because generating RSA keys is slow.
+/// A certificate hierarchy, identities that it issued, and one that no CA issued. All tests share them, because
+/// generating RSA keys is slow.
 final class GatewayFixture: Sendable {
     static let shared = Result { try GatewayFixture() }
     // swift-format-ignore: NeverForceUnwrap
@@ -135,7 +136,7 @@ extension DomainName {
     static func sample(_ text: String) throws -> DomainName { try #require(DomainName(ascii: text)) }
 }
 
-/// Runs a gateway for the length of one test.
+/// Runs `body` with a gateway, then shuts the gateway down.
 func withGateway<Outcome>(
     _ gateway: AppleGateway, _ body: (AppleGateway) async throws -> Outcome
 ) async throws -> Outcome {

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import MerchantTestSupport
 
-/// A directory with every file that valid settings can name, and with files that they must not name.
+/// A directory with the files that ``validSettings(_:)`` needs, and with files that settings must not name.
 final class SettingsFixture: Sendable {
     /// Where the build puts the programs.
     static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
@@ -40,9 +40,9 @@ final class SettingsFixture: Sendable {
     /// - Returns: its path.
     func write(_ settings: SettingsText, _ name: String) throws -> String { try scratch.write(settings.yaml, name) }
 
-    /// Settings with which the daemon starts. They name a file wherever a setting can.
+    /// Settings with which the daemon starts.
     ///
-    /// - Parameter number: distinguishes the state directory and the sockets of several daemons.
+    /// - Parameter number: distinguishes the state directory, the sockets and the head file of several daemons.
     func validSettings(_ number: Int) -> SettingsText {
         var settings = SettingsText()
         settings.set("environment", "sandbox")

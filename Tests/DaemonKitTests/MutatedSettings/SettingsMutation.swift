@@ -87,7 +87,7 @@ struct SettingsMutations {
     }
 
     /// Sets a setting to its default. Settings of the master key are left out, because each has an effect with one
-    /// source only. Texts are left out, because their default is a description.
+    /// source only. Lists are left out too, and texts, because their default is a description.
     private mutating func defaultValue(_ number: Int) -> SettingsMutation {
         let chosen = declaration {
             !$0.isList && $0.accepts($0.defaultText) && !$0.accepts("\u{1}") && !$0.name.hasPrefix("master-key")

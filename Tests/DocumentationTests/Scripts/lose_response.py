@@ -1,4 +1,4 @@
-"""Stands between a client and the decryptor socket, and loses the response to the first request.
+"""Stands between a client and the decryptor socket, and loses the response on the first connection.
 
 usage: lose_response.py LISTEN DAEMON
 """

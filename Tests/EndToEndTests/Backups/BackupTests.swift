@@ -162,7 +162,7 @@ import Vocabulary
                 installation.path("state"),
             ])
             if round.isMultiple(of: 2) {
-                // Waits until files are moved. A random time would rarely hit this short phase.
+                // Waits until the restore begins to move files. A random time would rarely hit this short phase.
                 let marker = installation.path("state/restore-under-way")
                 while process.isRunning, !FileManager.default.fileExists(atPath: marker) {}
             } else {
@@ -274,7 +274,7 @@ import Vocabulary
         }
         #expect(try installation.findings().contains("backupFailed"))
         let manual = installation.path("manual.backup")
-        // A scheduled backup may be in progress, which refuses another one with `overloaded`.
+        // While a scheduled backup is in progress, the daemon refuses another one with `overloaded`.
         try installation.eventually("a backup by hand fails its verification") {
             let created = try installation.ctl("backup", "create", manual)
             #expect(created.status != 0)

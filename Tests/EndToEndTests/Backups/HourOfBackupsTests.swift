@@ -4,11 +4,11 @@ import SandboxKit
 import Testing
 import Vocabulary
 
-/// The changes of a busy hour with a backup in each minute. Each backup passes its verification. Some backups are
+/// The changes of a busy hour, and 60 backups by default. Each backup passes its verification. Some backups are
 /// restored, and a daemon serves from them.
 ///
-/// `MERCHANTKEYD_BACKUP_ROUNDS` and `MERCHANTKEYD_RESTORES` set the numbers; `scripts/backup-test` sets these
-/// variables.
+/// `MERCHANTKEYD_BACKUP_ROUNDS` and `MERCHANTKEYD_RESTORES` set the numbers of backups and restores.
+/// `scripts/backup-test` sets these variables.
 @Suite(.onlyOnSQLite, .tags(.slow), .skippedInQuickRuns) struct HourOfBackupsTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
     static let rounds = number("MERCHANTKEYD_BACKUP_ROUNDS") ?? 60
@@ -112,7 +112,7 @@ import Vocabulary
         )
     }
 
-    /// Restores into an empty directory, as on a new machine, and expects these statuses of the keys.
+    /// Restores into a directory with only the master key, as on a new machine, and expects these statuses of the keys.
     private func expectService(
         _ file: String, _ statuses: [String: Int], of installation: Installation, _ round: Int
     ) throws {

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Vocabulary
 
-/// A restore reports the changes that it reverts, such as the revocation of keys.
+/// A restore reports the changes that it reverts, such as the revocation of keys. Bulk commands do not rely on their
+/// reports alone.
 @Suite(.onlyOnSQLite) struct RevertedChangesTests {
     private static let merchant = "merchant.com.reverted"
     let installation: Installation
@@ -39,7 +40,7 @@ import Vocabulary
         }
     }
 
-    @Test func `a restore does not destroy a key whose destruction was cancelled, and keeps the time of an export`()
+    @Test func `a restore postpones a destruction cancelled since the backup, and keeps the time of an export`()
         throws
     {
         let doomed = try installation.certifiedKey(Self.merchant, "doomed")

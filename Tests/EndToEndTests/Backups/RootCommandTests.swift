@@ -37,7 +37,8 @@ import Testing
         #expect(identified.status == 0, "\(identified.error)")
     }
 
-    @Test func `the command of a master key runs as the owner only, and not at all if other users can replace it`()
+    @Test
+    func `the master key command runs as the owner, and not at all if other users can change its program`()
         throws
     {
         let state = installation.stateDirectory

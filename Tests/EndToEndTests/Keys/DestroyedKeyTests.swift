@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A destroyed private key is erased: it is not in the daemon's memory, its database, its log or a later backup.
+/// A destroyed private key is erased: it is not in the daemon's memory, its state directory or a later backup.
 @Suite(.onlyOnSQLite, .enabled(if: MemorySearch.isPossible, "only root can read another process's memory"))
 struct DestroyedKeyTests {
     private static let merchant = "merchant.com.destroyed"
@@ -73,7 +73,7 @@ struct DestroyedKeyTests {
             // Libraries keep the number as little-endian machine words.
             search.add("\(name): \(number) backwards", bytes.reversed())
         }
-        // The key file as an import sends it, without the beginning and end that all such files share.
+        // The PEM file as an import sends it, without the beginning and end that all such files share.
         let file = Data(
             try Data(contentsOf: URL(filePath: installation.path("\(name).pem"))).base64EncodedString().utf8)
         search.add("\(name): the file", file.dropFirst(96).dropLast(48))

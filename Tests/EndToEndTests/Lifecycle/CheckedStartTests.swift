@@ -3,7 +3,7 @@ import Glibc
 import MerchantTestSupport
 import Testing
 
-/// `config check` and a start agree about what the settings name: the database, its master key, sockets and ports.
+/// What `config check` and a start report about the database, its master key, the claims, sockets and ports.
 @Suite(.onlyOnSQLite) struct CheckedStartTests {
     let installation: Installation
 
@@ -84,7 +84,7 @@ import Testing
         #expect(try check(previous).status == 0)
     }
 
-    @Test func `a missing database, an older copy and a file of another program are refused`() throws {
+    @Test func `after a kill, a missing database, an older copy and a file of another program are refused`() throws {
         let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
         try installation.start(config: sandbox)
         let copy = installation.path("copy.sqlite")
@@ -171,7 +171,7 @@ import Testing
         #expect(try check(config).status == 0)
     }
 
-    @Test func `an empty state directory is refused if the file of audit heads holds a head`() throws {
+    @Test func `a state directory without a database is refused if the file of audit heads holds a head`() throws {
         let config = try installation.write(
             "environment: sandbox\naudit:\n  head:\n    file: \(installation.path("heads"))\n", "heads.yaml")
         try installation.start(config: config)
@@ -191,7 +191,7 @@ import Testing
         try installation.restart(SIGTERM)
     }
 
-    @Test func `a claims file that the daemon could not use is a warning`() throws {
+    @Test func `a claims file that the daemon could not use is a warning of config check`() throws {
         let sandbox = try installation.write("environment: sandbox\n", "sandbox.yaml")
         try installation.start(config: sandbox)
         installation.stop()
@@ -270,7 +270,7 @@ import Testing
         try expectRefusal(config, naming: "different master key each time", ["--run-commands"])
     }
 
-    @Test func `a socket of another daemon is a warning, and the sockets of the running daemon are not`() throws {
+    @Test func `config check warns about a socket of another daemon, not about those of the running daemon`() throws {
         let other = try Installation()
         try other.start()
         let shared = try installation.write(

@@ -60,7 +60,7 @@ import Testing
         #expect(installation.log.contains("'backup.directory'"))
     }
 
-    @Test func `the command of a master key is run only on request`() throws {
+    @Test func `config check runs the command of a master key only on request`() throws {
         let script = try installation.write("#!/bin/sh\ntouch \(installation.path("ran"))\nexit 1\n", "key.sh")
         #expect(chmod(script, 0o700) == 0)
         let yaml = "environment: sandbox\nmaster-key:\n  source: command\n  command: [\(script)]\n"

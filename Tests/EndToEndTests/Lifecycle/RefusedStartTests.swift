@@ -59,7 +59,7 @@ import Testing
     }
 
     /// All but the first of these settings name files, which the start and `config check` both read. `SettingsTests`
-    /// tests all other settings.
+    /// tests other settings.
     @Test(arguments: [
         ("enviroment: sandbox", "'enviroment'"),
         ("trust:\n  token-roots: [/nowhere.pem]", "'trust.token-roots' names /nowhere.pem"),

@@ -279,7 +279,7 @@ import Testing
             try write("backup: {directory: \(directory), every: 1s, keep: 2}")
             #expect(try changed(reload()).contains("backup.directory"))
             try installation.eventually("a backup in \(name)") { try !backups().isEmpty }
-            // Some of these reloads come while a backup is being created.
+            // Some of these reloads may come while a backup is being created.
             let before = try backups()
             for keep in 3...12 {
                 try write("backup: {directory: \(directory), every: 1s, keep: \(keep)}")

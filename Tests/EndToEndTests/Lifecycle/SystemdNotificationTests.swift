@@ -27,7 +27,7 @@ import Testing
         _ = try messages(upTo: "STOPPING=1")
     }
 
-    @Test func `the programs that the daemon starts get no variable of systemd`() throws {
+    @Test func `the daemon's child programs get no systemd variable for notification, watchdog or sockets`() throws {
         let installation = try Installation()
         let notify = NotifySocket(installation.path("notify"))
         let script = try installation.write(

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A rotation of the master key and the data key while the daemon serves and is killed.
+/// Rotations of the master key and the data key, also while the daemon serves and is killed.
 @Suite struct MasterKeyRotationTests {
     private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
     private static let keys = number("MERCHANTKEYD_ROTATION_KEYS") ?? 2000
@@ -37,7 +37,7 @@ import Testing
         let failures = Guarded<[String]>([])
         let successful = Guarded(0)
         var (interrupted, round) = (0, 0)
-        // Kills fall at random times. The rounds continue until at least one kill interrupted a rotation.
+        // Kills fall at random times. If none interrupts a rotation, more rounds follow, up to 20 times as many.
         while round < Self.kills || interrupted == 0 && round < 20 * Self.kills {
             round += 1
             let sockets = (installation.adminSocket, installation.decryptorSocket)

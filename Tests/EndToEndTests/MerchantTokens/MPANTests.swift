@@ -2,7 +2,8 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// The account number of a merchant token: sealed in the database, read on the decryptor socket, and nowhere else.
+/// The account number of a merchant token: with `store-mpan` it is sealed in the database and read on the decryptor
+/// socket. Without the setting it is not stored.
 @Suite(.enabled(if: Installation.hasPython, "python3 or its package cryptography is not installed"))
 struct MPANTests {
     private static let merchant = "merchant.com.example.subscription"
@@ -83,7 +84,7 @@ struct MPANTests {
         #expect(try installation.sql("SELECT count(*) FROM sealed_mpans") == "0")
     }
 
-    /// Expects that no file of the daemon, no output of a command and no delivery contains the account number.
+    /// Expects that no file of the daemon, no output of these commands and no delivery contains the account number.
     private func expectNoAccountNumber(in webhook: WebhookReceiver) throws {
         #expect(!installation.log.contains(Self.mpan))
         #expect(try webhook.events().allSatisfy { !$0.text.contains(Self.mpan) })

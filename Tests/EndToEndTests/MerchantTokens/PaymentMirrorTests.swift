@@ -58,8 +58,8 @@ import Testing
         try expectLinkedToken()
     }
 
-    // The daemon stores the payments of the last seconds when it shuts down, so after a restart no payment can still
-    // be missing from the mirror.
+    // The daemon stores the payments of the last seconds when it shuts down, so after a clean shutdown no payment
+    // can still be missing from the mirror.
     @Test(arguments: [true, false])
     func `a payment before a shutdown enters the mirror, unless record-payments is false`(
         recordsPayments: Bool

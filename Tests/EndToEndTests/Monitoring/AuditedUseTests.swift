@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The audit records uses of private keys and refused requests. A use that must be recorded is refused if it cannot be
-/// recorded.
+/// The audit records exports of private keys, unverified decryptions and refused requests. An export or unverified
+/// decryption is refused if it cannot be recorded.
 @Suite struct AuditedUseTests {
     let installation: Installation
 

@@ -38,7 +38,7 @@ import Testing
         return installation
     }
 
-    @Test(.onlyOnSQLite) func `the metrics port listens on the loopback address, and offers the metrics and a probe`()
+    @Test(.onlyOnSQLite) func `metrics.listen without a host is a loopback port, with metrics and a probe`()
         throws
     {
         let installation = try started()
@@ -67,7 +67,7 @@ import Testing
         #expect(try PrometheusPage(page)["merchantkeyd_store_writes_total", ["database": "merchants"]] ?? 0 > 0)
     }
 
-    @Test func `every label by which an alert or a panel selects is a label of the metric`() throws {
+    @Test func `alerts and panels select each metric of the page only by labels that the metric has`() throws {
         let installation = try started()
         let page = try PrometheusPage(curl(openAddress(installation), "/metrics"))
         let labels = Dictionary(grouping: page.values.keys, by: \.name)

@@ -130,7 +130,7 @@ struct PortalBrowserTests {
     }
 
     /// Starts the script, which writes to the files `NAME.json` and `NAME.log`. The screenshots go to
-    /// `MERCHANTKEYD_SCREENSHOTS`, if this variable names a directory.
+    /// `MERCHANTKEYD_SCREENSHOTS`, if this variable is set.
     private func start(_ visitor: Visitor) throws -> ChildProcess {
         let script = try #require(
             Bundle.module.path(

@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A daemon on a real PostgreSQL server does what a daemon on SQLite does.
+/// A daemon on a real PostgreSQL server.
 @Suite struct PostgresDaemonTests {
     let postgres: PostgresInstallation
 

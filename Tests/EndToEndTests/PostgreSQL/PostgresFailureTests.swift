@@ -104,7 +104,7 @@ import Testing
         }
         let refused = try installation.ctl("merchant", "add", "merchant.com.example.later")
         #expect(refused.status == 1 && refused.refusalCode == "storeUnavailable", "\(refused.error)")
-        // The lease has ended, so the daemon does not use the key in its memory.
+        // Once the lease has ended, the daemon does not use the key in its memory.
         try installation.eventually("the key is not used", within: .seconds(30)) {
             try postgres.resolve(hash) == "503"
         }

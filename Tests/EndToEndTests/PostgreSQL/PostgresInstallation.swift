@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A daemon on a PostgreSQL server of its own, whose commits are durable.
+/// A new PostgreSQL server, whose commits are durable, and the files of a daemon that uses it.
 final class PostgresInstallation: Sendable {
     static let merchant = "merchant.com.example.shop"
 

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test func `when a revocation is acknowledged, no daemon uses the key`() throws {
+    @Test func `without serve-stale, no daemon uses a key once its revocation is acknowledged`() throws {
         try startBoth()
         _ = try postgres.onboard()
         for (round, name) in ["a", "b", "c", "d"].enumerated() {
@@ -150,7 +150,7 @@ import Testing
         #expect(try first.health().status == "200")
     }
 
-    @Test func `events are delivered once, and by another daemon after the first was killed`() throws {
+    @Test func `after the first daemon was killed, the other one delivers each event once`() throws {
         let webhook = try WebhookReceiver(for: first)
         try startBoth(webhook.settings)
         #expect(try first.ctl("merchant", "add", "merchant.com.example.a", "--target", "0").status == 0)
@@ -243,7 +243,7 @@ import Testing
         let refused = try first.ctl("master-key", "rotate", "--yes")
         #expect(refused.refusalCode == "masterKeyConflict" && refused.error.contains("two"), "\(refused.error)")
         try restart(second, "two")
-        // Within a second of its start, a daemon reports which keys it has.
+        // Soon after its start, a daemon reports which master keys it has.
         try first.eventually("a rotation is possible") {
             try first.ctl("master-key", "rotate", "--yes", "--dry-run").status == 0
         }

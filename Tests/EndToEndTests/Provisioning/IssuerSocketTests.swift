@@ -34,7 +34,7 @@ import Testing
         #expect(try issuer.code(issuer.request(nonce: "00000002")) == nil)
     }
 
-    @Test func `provisioning.enabled takes effect at once, without a restart, and is in the audit`() throws {
+    @Test func `a changed provisioning.enabled takes effect with a reload, and is in the audit`() throws {
         try issuer.write("enabled: true")
         try issuer.start()
         try issuer.write("enabled: false")
@@ -49,7 +49,7 @@ import Testing
         #expect(records.allSatisfy { $0["after"] as? String == "provisioning.enabled" } && records.count == 2)
     }
 
-    @Test func `a removed settings group disables provisioning at once, and a new group needs a restart`() throws {
+    @Test func `a reload without the settings group disables provisioning, and a new group needs a restart`() throws {
         try issuer.write()
         try issuer.start()
         let original = try String(contentsOfFile: installation.path("daemon.yaml"), encoding: .utf8)

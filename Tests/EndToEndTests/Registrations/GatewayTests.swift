@@ -143,7 +143,7 @@ struct GatewayTests {
         #expect(try installation.registeredAtApple().isEmpty)
     }
 
-    @Test func `a server with another name, an expired certificate or no listener is refused, and the error says why`()
+    @Test func `a server with another name, an expired certificate or no listener is refused with the fault or URL`()
         throws
     {
         try installation.identityFiles("good")

@@ -6,8 +6,8 @@ import Testing
 /// Apple's record and the daemon's record while the gateway has every kind of fault and the daemon is killed.
 ///
 /// `MERCHANTKEYD_REGISTRATION_REQUESTS` sets the number of requests. The test then also waits until the outcome of
-/// every call is known, which takes two minutes. Otherwise it sends few requests and skips merchants with a call of
-/// unknown outcome.
+/// every call is known, which takes about two minutes. Otherwise it sends few requests and skips merchants with a call
+/// of unknown outcome.
 @Suite struct RegistrationFaultTests {
     static let requestedCount = ProcessInfo.processInfo.environment["MERCHANTKEYD_REGISTRATION_REQUESTS"].flatMap(
         Int.init)

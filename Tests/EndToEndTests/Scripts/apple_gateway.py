@@ -7,7 +7,7 @@ usage: apple_gateway.py --certificate FILE --private-key FILE --client-ca FILE -
        [--wrap-token-events]
 
 DIRECTORY has the certificates and keys of the authority that signs encrypted metadata and payment tokens. The control
-socket has the same paths as the sandbox's: GET /sessions, GET and POST /merchant-tokens, POST /merchant-tokens/events,
+socket has these paths of the sandbox's: GET /sessions, GET and POST /merchant-tokens, POST /merchant-tokens/events,
 GET /merchant-tokens/events/ID. It also has POST /payment-tokens, which mints a payment token.
 """
 import argparse

@@ -3,10 +3,11 @@
 usage: claim_tokens.py TOKENS MERCHANT PROCESSES REPORT_AFTER SOCKET...
 TOKENS contains one complete payment token on each line. Every process claims each token with an Idempotency-Key of its
 own, and uses one socket. When a connection fails, the process repeats the request with the same key for at most 30
-seconds. After REPORT_AFTER responses the script prints a line to standard error, so that a test can kill the daemon in
-the middle of the work. At the end it prints one JSON object: "tokens" is the number of tokens, "tokensByClaims" says
-how many tokens were claimed 0, 1, 2 or more times, "refused" counts the refusals by code, and "repeated" counts the
-claims that had succeeded in an earlier attempt whose response was not received.
+seconds. A request that gets 503 is also repeated. After REPORT_AFTER responses the script prints a line to standard
+error, so that a test can kill the daemon in the middle of the work. At the end it prints one JSON object: "tokens" is
+the number of tokens, "tokensByClaims" says how many tokens were claimed 0, 1, 2 or more times, "refused" counts
+the refusals by code, and "repeated" counts the claims that had succeeded in an earlier attempt whose response was not
+received.
 """
 import collections
 import json

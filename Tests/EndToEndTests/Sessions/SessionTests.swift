@@ -4,7 +4,7 @@ import MerchantTestSupport
 import Testing
 import Vocabulary
 
-/// Merchant sessions, from a checkout server to two servers in Apple's place.
+/// Merchant sessions, end to end. Each test runs twice: with the sandbox in Apple's place, and with a server in Python.
 @Suite(.enabled(if: Installation.hasPython, "python3 or its package cryptography is not installed"))
 struct SessionTests {
     static let merchant = "merchant.com.example.own"
@@ -68,7 +68,7 @@ struct SessionTests {
         let apple = try ApplePeer(kind, for: installation)
         try installation.startForSessions(apple)
         try installation.register(Self.partner, "shop.example", "bücher.example")
-        // Every spelling of a registered domain is sent in the registered spelling.
+        // Apple gets a domain in lower case and ASCII, however the request spells it.
         for (count, (given, sent)) in [
             ("shop.example", "shop.example"), ("SHOP.Example.", "shop.example"),
             ("Bücher.example", "xn--bcher-kva.example"),
@@ -89,7 +89,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ApplePeer.Kind.allCases)
-    func `inside a frame, the session is for the top-level domain and comes from the host of the validationURL`(
+    func `in a frame, the session is for the domain of the top-level page, from the host of the validationURL`(
         kind: ApplePeer.Kind
     ) throws {
         let apple = try ApplePeer(kind, for: installation)
@@ -114,7 +114,7 @@ struct SessionTests {
     }
 
     @Test(arguments: ApplePeer.Kind.allCases)
-    func `with unregistered-domains set to warn, an unregistered domain and the integrator still get no session`(
+    func `with unregistered-domains: warn, Apple refuses the unregistered domain; the integrator gets no session`(
         kind: ApplePeer.Kind
     ) throws {
         let apple = try ApplePeer(kind, for: installation)

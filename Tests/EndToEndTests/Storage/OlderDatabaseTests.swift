@@ -123,7 +123,7 @@ import Testing
         try expectRefusedStart("databaseOlderThanShippedHead")
     }
 
-    @Test func `a missing write-ahead log after a kill is refused`() throws {
+    @Test func `after a kill, the start is refused if the write-ahead log with the last changes is missing`() throws {
         try installation.start()
         installation.stop()
         try installation.start()
@@ -289,7 +289,7 @@ import Testing
         try FileManager.default.removeItem(atPath: key)
         try FileManager.default.moveItem(atPath: kept, toPath: key)
 
-        // The failed starts created a log again, so only their mark in the lock file shows that the first log was lost.
+        // In place of a lost log, the failed starts created another. Only their mark in the lock file shows the loss.
         try expectRefusedStart(code)
         try expectDiagnosis(code)
         try installation.start(config: config, ["--accept-older-database"])

@@ -6,7 +6,8 @@ import Vocabulary
 
 /// A power failure: of the writes after a file's last sync, any part may be on the disk.
 ///
-/// The daemon runs under load while a library records every write, sync and successful response in their order.
+/// The daemon runs under load while a library records, in their order, every write and sync of the databases and every
+/// successful response.
 /// Then a script rebuilds the disk as a power failure at hundreds of points in time may leave it: all that was synced,
 /// and a random part of the rest.
 @Suite(.onlyOnSQLite) struct PowerFailureTests {

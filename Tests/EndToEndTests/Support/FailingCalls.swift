@@ -2,7 +2,7 @@ import Foundation
 import MerchantTestSupport
 import Testing
 
-/// A library that the daemon loads first. It makes system calls on the write-ahead log fail; a file names these calls.
+/// A library that the daemon loads first. It makes system calls on write-ahead logs fail; a file names these calls.
 enum FailingCalls {
     static let isPossible = ChildProcess.succeeds("cc", "--version")
 

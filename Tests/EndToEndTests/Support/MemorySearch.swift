@@ -3,7 +3,7 @@ import Glibc
 
 /// Searches for secrets in the memory of a process and in files: raw, as hexadecimal digits and as Base64.
 ///
-/// It searches for each piece of 16 bytes of a secret, because freed memory may be partly overwritten.
+/// It searches for pieces of 16 bytes of a secret, because freed memory may be partly overwritten.
 struct MemorySearch {
     /// Whether this user may read another process's memory; root may.
     static let isPossible = geteuid() == 0

@@ -32,7 +32,7 @@ final class OnboardingWorker: @unchecked Sendable {
         self.authority = authority
     }
 
-    /// Onboards merchants, rolls and revokes their keys, until the daemon ends.
+    /// Onboards merchants, rolls and revokes their keys, until a request fails.
     func work() {
         guard let client = try? LoadClient(socket) else { return }
         for number in 0... {

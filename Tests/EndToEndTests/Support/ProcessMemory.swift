@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Testing
 
-/// The memory of a process. Only root may read another process's memory.
+/// The memory of a process. Unless the test runs as root, the kernel may refuse the access.
 struct ProcessMemory: ~Copyable {
     struct Mapping {
         let start, end: UInt64

@@ -30,7 +30,7 @@ final class RegistrationWorker: @unchecked Sendable {
 
     private func sendRequest() {
         // Uses several merchants: after a call with an unknown outcome, the daemon refuses other requests for the
-        // merchant for two minutes.
+        // merchant until the outcome is known.
         if merchants.isEmpty || Int.random(in: 0..<3) == 0 {
             merchantCount += 1
             merchants.append(("\(name)-\(merchantCount)", []))

@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(.onlyOnSQLite)
-    func `a missing claims file is created again and reported; a damaged one stops claims and nothing else`()
+    func `a missing claims file is created again and reported; a damaged one stops claims, not other requests`()
         throws
     {
         let installation = try startDaemon()

@@ -55,7 +55,7 @@ import Testing
         try FileManager.default.removeItem(atPath: claims)
         try FileManager.default.moveItem(atPath: copy, toPath: claims)
         try expectFinding("claimsOlder")
-        // The loss is reported once.
+        // The next start does not report the loss again.
         installation.stop()
         try expectFinding(nil)
     }

@@ -25,7 +25,7 @@ def read(name):
 
 
 def signatures_hold(header, body):
-    """Whether the header has a recent HMAC for each secret of the file."""
+    """Whether the header has a valid HMAC for each secret of the file, and no other."""
     parts = [part.split("=", 1) for part in header.split(",")]
     time_sent = [value for name, value in parts if name == "t"][0]
     found = [value for name, value in parts if name == "v1"]

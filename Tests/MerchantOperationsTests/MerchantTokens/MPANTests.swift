@@ -87,7 +87,7 @@ import Vocabulary
         try await fetch("e-3", "UNLINK", to: nil, in: bench)
         #expect(try await stored(in: bench) == nil)
         #expect(try await refusal(bench) == .mpanNotStored)
-        // An event that overtook the unlink stores no account number.
+        // An event that is fetched after the unlink stores no account number.
         try await fetch("e-4", to: hash, in: bench)
         #expect(try await stored(in: bench) == nil)
     }
@@ -134,7 +134,7 @@ import Vocabulary
         #expect(try await stored(in: after) == nil)
     }
 
-    @Test func `a caller without the permit gets no account number, and nothing is recorded`() async throws {
+    @Test func `a caller without the permit gets no account number, and no read is recorded`() async throws {
         let bench = try await bench(storesMPANs: true)
         try await fetch("e-1", to: bench.addKeyPair(of: Bench.integrator), in: bench)
         #expect(try await refusal(bench, authorizing: false) == .forbidden)

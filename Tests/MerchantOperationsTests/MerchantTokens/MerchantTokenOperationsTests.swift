@@ -48,7 +48,7 @@ import Vocabulary
         #expect(bench.gateway.calls == [])
     }
 
-    @Test("an unlinked token accepts no other operation")
+    @Test("for an unlinked token, every operation that would call Apple is refused")
     func unlinked() async throws {
         let bench = try await TokenBench()
         try await bench.pay("t-1")

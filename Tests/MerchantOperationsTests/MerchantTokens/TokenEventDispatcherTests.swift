@@ -70,7 +70,7 @@ import Vocabulary
         #expect(gateway.mostRunning > 1 && gateway.mostRunning <= 8)
     }
 
-    @Test("junk from many addresses does not delay the events of another address", arguments: TokenBench.Store.allCases)
+    @Test("junk from many addresses does not block the events of another address", arguments: TokenBench.Store.allCases)
     func junk(_ store: TokenBench.Store) async throws {
         let clock = HandMovedClock()
         // A lane is the queue of one merchant's notifications from one address. The lanes take turns by the times of
@@ -190,7 +190,7 @@ import Vocabulary
     }
 
     @Test(
-        "a new identity key of a merchant or of the platform ends the pause of the merchant at once",
+        "a new identity key of a merchant, or of the platform if the merchant has none, ends the pause at once",
         arguments: [Bench.shop, Bench.integrator])
     func identityKeyEndsPause(of owner: MerchantIdentifier) async throws {
         let hasIdentity = Atomic(false)
@@ -273,7 +273,7 @@ import Vocabulary
         #expect(reports.load(ordering: .acquiring) == 1)
     }
 
-    @Test("events that Apple answers with 403 do not delay later events of the same merchant and address")
+    @Test("events that Apple answers with 403 do not block later events of the same merchant and address")
     func forbiddenDoesNotDelay() async throws {
         let gateway = ScriptedMerchantTokenGateway { call in
             if case .event(let event, _, _) = call, event.rawValue.hasPrefix("junk") { .forbidden } else { nil }
@@ -296,7 +296,7 @@ import Vocabulary
     }
 
     @Test(
-        "junk that Apple answers with 403 keeps at most half of its address's queue places and delays no other address")
+        "junk that Apple answers with 403 keeps at most half of its address's queue places and blocks no other address")
     func forbiddenJunk() async throws {
         let gateway = ScriptedMerchantTokenGateway { call in
             if case .event(let event, _, _) = call, event.rawValue.hasPrefix("junk") { .forbidden } else { nil }

@@ -59,7 +59,7 @@ import Vocabulary
     }
 
     @Test(
-        "an event that Apple does not know is closed as unknown, without an event for webhooks",
+        "an event that Apple does not know is closed as unknown in its first 7 days, without an event for webhooks",
         arguments: [GatewayError.Kind.refused, .notFound], TokenBench.Store.allCases)
     func unknown(_ kind: GatewayError.Kind, _ store: TokenBench.Store) async throws {
         let bench = try await TokenBench(store, gateway: ScriptedMerchantTokenGateway { _ in kind })
@@ -127,7 +127,7 @@ import Vocabulary
         #expect(try await bench.events() == [])
     }
 
-    @Test("more than 1,000 events that are closed because Apple answers with 403 are a finding")
+    @Test("more than 1,000 events in two hours that are closed because Apple answers with 403 are a finding")
     func forbiddenFinding() async throws {
         var policy = MerchantTokenPolicy()
         policy.waitingPerAddress = 6

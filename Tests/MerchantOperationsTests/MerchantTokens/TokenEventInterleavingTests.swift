@@ -56,7 +56,7 @@ private struct Interleaving: Sendable {
     var random: SeededGenerator
     /// The secret of each merchant's path; nil for the platform integrator.
     let secrets: [MerchantIdentifier: String?]
-    /// The events of each lane that were acknowledged, in their order.
+    /// The acknowledged events of each lane (a merchant and an address), in the order of their first acknowledgement.
     var acknowledged: [String: [MerchantTokenEventIdentifier]] = [:]
     /// Events whose notification was not acknowledged, although it may be stored.
     var uncertain: Set<MerchantTokenEventIdentifier> = []
@@ -117,7 +117,7 @@ private struct Interleaving: Sendable {
         store.failNext([])
     }
 
-    /// Fetches several events at once, some of which end as if the daemon was killed.
+    /// Fetches up to 4 due events at once. Some of these fetches end as if the daemon was killed.
     private mutating func fetch() async {
         guard let due = try? await daemon.operations.tokenEvents.next(limit: 4) else { return }
         store.failNext(due.map { _ in randomFault() })

@@ -71,7 +71,7 @@ import Vocabulary
         #expect(try await bench.token("t-1")?.card == nil, sourceLocation: sourceLocation)
     }
 
-    @Test("a decryption is reported with its key, and counts as a use of the key, which becomes current")
+    @Test("a decryption is reported with its key, and counts as a use, which promotes a merchant's first key")
     func decrypted() async throws {
         let (key, other) = (
             try await bench.addKeyPair(of: Bench.shop), try await bench.addKeyPair(of: Bench.integrator)
@@ -120,7 +120,7 @@ import Vocabulary
         for key in [own, shops] { #expect(try await use(of: key) == nil) }
     }
 
-    @Test("metadata to a revoked key is not decrypted, and the request for the revoked key is counted and reported")
+    @Test("signed metadata to a revoked key is not decrypted, and the request for this key is counted and reported")
     func revoked() async throws {
         let key = try await bench.addKeyPair(of: Bench.integrator)
         try await revoke(key)

@@ -77,7 +77,7 @@ import Vocabulary
         #expect(try await Self.findings(configured) == [])
     }
 
-    @Test("a setting that names an unknown merchant is a finding, and its notifications are ignored")
+    @Test("if the setting names an unknown merchant, notifications without a secret are ignored, and this is a finding")
     func unknownMerchant() async throws {
         var policy = MerchantTokenPolicy()
         policy.merchantIdentifier = MerchantIdentifier("merchant.com.example.unknown")

@@ -3,7 +3,7 @@ import MerchantOperations
 import MerchantTestSupport
 import Vocabulary
 
-/// The use case of merchant sessions with a store and a gateway in memory.
+/// A fixture for tests: the use case of merchant sessions, with a store and a gateway in memory.
 struct SessionBench: Sendable {
     static let merchant = merchantNamed("merchant.com.example.shop")
     static let partner = partnerName("shop|4711")
@@ -32,7 +32,9 @@ struct SessionBench: Sendable {
 
     // MARK: Records
 
-    /// - Parameter identities: the validity of each identity certificate, in days from now.
+    /// - Parameters:
+    ///   - identities: the validity of each identity certificate, in days from now.
+    ///   - state: the state of the first identity key. The others are `standby`.
     func addMerchant(
         _ merchant: MerchantIdentifier = merchant, identities: [ClosedRange<Double>] = [-1...700],
         state: KeyState = .current, isRemoved: Bool = false
@@ -99,6 +101,7 @@ struct SessionBench: Sendable {
 
     /// Requests a session.
     ///
+    /// - Parameter other: the caller and the request id; nil for ``context``.
     /// - Returns: the error; nil if a session was issued.
     func requestSession(_ order: SessionOrder, for other: Request? = nil) async -> MerchantError? {
         await MerchantOperationsTests.refusal {

@@ -15,11 +15,11 @@ import Vocabulary
         "https://\(apple):443@attacker.example\(path)",
         "https://\(apple)%40attacker.example\(path)", "https://attacker.example#@\(apple)\(path)",
         "https://attacker.example?@\(apple)\(path)", "https://attacker.example\\@\(apple)\(path)",
-        // Ports.
+        // Ports, also a missing one.
         "https://\(apple):443\(path)", "https://\(apple):8443\(path)", "https://\(apple):\(path)",
         "https://\(apple):0443\(path)", "https://127.0.0.1\(path)", "https://127.0.0.1:443\(path)",
         "https://127.0.0.1:8443:8443\(path)",
-        // Names that look like Apple's.
+        // Names that look like those of Apple's gateway.
         "https://\(apple).attacker.example\(path)", "https://attacker-\(apple)\(path)",
         "https://apple-pay-gateway.apple.com.\(path)", "https://apple-pay-gateway-nc-pod6.apple.com\(path)",
         "https://apple-pay-gateway.apple.co\(path)", "https://apple.com\(path)", "https://www.\(apple)\(path)",
@@ -30,7 +30,7 @@ import Vocabulary
         "https://apple-pay-gateway.apple.c\u{2060}om\(path)", "https://\u{FF41}pple-pay-gateway.apple.com\(path)",
         "https://APPLE-PAY-GATEWAY.apple.com\(path)", "HTTPS://\(apple)\(path)",
         "https://apple%2Dpay-gateway.apple.com\(path)", "https://%61pple-pay-gateway.apple.com\(path)",
-        // Addresses.
+        // Addresses, and a local name.
         "https://17.171.78.7\(path)", "https://0x7f000001\(path)", "https://2130706433\(path)",
         "https://017700000001\(path)",
         "https://127.1\(path)", "https://[::1]\(path)", "https://[::ffff:127.0.0.1]:8443\(path)",

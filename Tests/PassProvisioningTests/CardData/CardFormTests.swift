@@ -31,7 +31,7 @@ import Testing
         #expect(data.lastFourDigits == nil)
     }
 
-    @Test func `order, spacing, escapes and case in the caller's input do not change the bytes`() throws {
+    @Test func `order, spacing and escapes of the card, and the case of hex digits, do not change the bytes`() throws {
         let card = TestCard.mastercard
         var changed = card
         changed.members.reverse()

@@ -9,7 +9,7 @@ import Testing
         var testDescription: String { "\(card.testDescription): \(key)" }
     }
 
-    /// A valid value of each key that not every configuration has.
+    /// A valid value of each key that only one of the two published configurations has.
     static let values = [
         "encryptedPrimaryAccountNumber": "\"\(TestCard.encryptedNumber)\"", "expiration": #""04/31""#,
         "networkName": #""Visa""#, "primaryAccountNumber": #""4111111111111111""#,

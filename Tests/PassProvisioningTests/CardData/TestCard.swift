@@ -2,7 +2,7 @@ import Foundation
 import PassProvisioning
 import Testing
 
-/// A valid card of one network and configuration, whose keys a test can change.
+/// A valid card of one network and configuration, whose members a test can change.
 struct TestCard: Sendable, CustomTestStringConvertible {
     struct Member: Sendable {
         let name: String

@@ -32,7 +32,7 @@ struct TestPass: Sendable {
     }
 
     let ephemeralKey: P256.KeyAgreement.PrivateKey
-    /// The ciphertext followed by the tag.
+    /// The ciphertext followed by the tag; the tag comes first if ``Scheme/isTagFirst`` is true.
     let ciphertext: [UInt8]
 
     init(

@@ -4,8 +4,9 @@ independently of the library.
 usage: verify_tokens.py ROOT.pem EC-KEY.pem RSA-KEY.pem MERCHANT-IDENTIFIER < tokens.jsonl
 Input, one line for each token: {"token": the JSON text as received, "receivedAt": seconds since 1970}. For token
 metadata, the line contains "metadata" in place of "token".
-Output, one line for each token: {"accepted": boolean, "cms": whether `openssl cms -verify` succeeds (null if the structure is
-invalid), "plaintext": Base64 (null if rejected), "reason": why the token is rejected (null if accepted)}.
+Output, one line for each token: {"accepted": boolean, "cms": whether `openssl cms -verify` succeeds (null if the token
+or its CMS message cannot be parsed), "plaintext": Base64 (null if rejected),
+"reason": why the token is rejected (null if accepted)}.
 
 Apple, "Payment token format reference" and "Apple Pay Merchant Token Management API"; RFC 5652; NIST SP 800-56A.
 """

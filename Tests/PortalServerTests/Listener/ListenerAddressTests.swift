@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "the client is the last address that is not a trusted proxy; if there is none, it is the first trusted proxy",
+        "the client is the last address that is not a trusted proxy; if it is not readable, it is the proxy after it",
         arguments: [
             ([("X-Forwarded-For", "198.51.100.7")], "198.51.100.7"),
             ([("X-Forwarded-For", "1.2.3.4, 198.51.100.7, 10.0.0.9")], "198.51.100.7"),

@@ -14,7 +14,7 @@ import Vocabulary
 
 /// A listener on a free port of 127.0.0.1, with its own certificate. It runs while a closure runs.
 ///
-/// It answers every request with the peer's and the client's address, the fingerprint of the client certificate and the
+/// It answers valid requests with the addresses of peer and client, the fingerprint of the client certificate and the
 /// length of the body. The path `/slow` answers after 0.7 s, `/large` with 32 MiB.
 struct ListenerFixture: Sendable {
     let port: Int

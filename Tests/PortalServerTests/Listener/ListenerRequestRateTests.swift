@@ -59,7 +59,7 @@ import Testing
         #expect(rates.waitAfterFailedAuthentications(of: address) == nil)
     }
 
-    @Test("the first refusals of an address are sent at once; then each further one is delayed")
+    @Test("a burst of refusals of an address is sent at once; refusals above the rate are delayed")
     func refusals() throws {
         var limits = RequestRates.Limits()
         limits.promptRefusals = RequestRates.Rate(perMinute: 60, burst: 2)

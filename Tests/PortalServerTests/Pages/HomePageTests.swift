@@ -37,7 +37,7 @@ import Vocabulary
     private static let upload = "action=\"/merchant/certificates\""
     private static let roll = "href=\"/merchant/roll\""
 
-    @Test func `a key pair that waits for its certificate is what the merchant must do next`() {
+    @Test func `if a key pair waits for its certificate, the page offers its CSR and the upload`() {
         let html = home(Sample.key(1, .current, days: (-10, 750)), Sample.key(2, .pending, days: nil))
         #expect(html.contains(link(toCSROf: 2)))
         #expect(html.contains(Self.upload))
@@ -48,7 +48,7 @@ import Vocabulary
         #expect(html.contains("class=\"button button-plain\" \(Self.roll)"))
     }
 
-    @Test func `of several key pairs that wait for a certificate, the oldest comes first`() {
+    @Test func `of several key pairs that wait for a certificate, only the oldest is shown`() {
         let html = home(
             Sample.key(1, .current, days: (-10, 750)), Sample.key(2, .pending, days: nil),
             Sample.key(3, .pending, days: nil))
@@ -63,7 +63,7 @@ import Vocabulary
     }
 
     @Test(arguments: [KeyState.standby, .retiring, .revoked])
-    func `a key pair that does not wait for a certificate leaves nothing to do`(_ state: KeyState) {
+    func `if no key pair waits for a certificate, the page offers no upload`(_ state: KeyState) {
         let html = home(Sample.key(1, .current, days: (-10, 750)), Sample.key(2, state, days: (-1, 759)))
         #expect(!html.contains(Self.upload))
         #expect(html.contains(Self.roll))

@@ -96,7 +96,7 @@ extension PageSamples {
         return pages.map { PageSample(name: "hostile \($0.0)", page: $0.1, visitor: hostileMerchant) }
     }
 
-    /// Pages with 1,000 rows in each list.
+    /// Pages with lists of 1,000 rows.
     static var long: [PageSample] {
         let count = 1000
         let keys = (0..<count).map { Sample.key($0, .standby, days: (-$0, $0)) }

@@ -127,7 +127,8 @@ enum PageSamples {
                     input: .init(domain: "shop.example.com"), check: Sample.report(finding))
             )
         }
-        // The first registration uses the key of another identifier. The second one has no active key pair.
+        // The first registration uses the key of another identifier. The warning of the second one says that there
+        // is no active key pair.
         let otherRegistrations = [
             Sample.registration(
                 name: "Shop", domains: [PageDomain(name: "a.example.com", state: .registered)],

@@ -76,7 +76,7 @@ import Testing
         #expect(labels.isDisjoint(with: ["t", "page", "site"]))
     }
 
-    /// Texts that contain a limit as words, each with this limit.
+    /// Texts that state a limit, each with this limit.
     static let limits: [(String, String)] = [
         ("invitation.once", "\(PortalSession.longestLife.components.seconds / 3600) hours"),
         ("invitation.once", "\(PortalSession.idleLimit.components.seconds / 60) minutes"),

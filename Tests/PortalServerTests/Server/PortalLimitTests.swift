@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: ["/fleet", "/fleet/search?q=shop"])
-    func `a page waits while its session runs as many reads as REST permits`(path: String) async throws {
+    func `a page waits while its operator runs as many reads as REST permits`(path: String) async throws {
         try await ServerFixture.run { portal in
             let cookie = try await portal.signInOperator()
             let running = Guarded(0)

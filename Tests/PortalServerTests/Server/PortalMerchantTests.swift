@@ -35,7 +35,7 @@ import Vocabulary
         }
     }
 
-    @Test func `an upload of the present certificate has its own notice while another certificate is missing`()
+    @Test func `an upload of the current key's certificate has its own notice while another key waits for one`()
         async throws
     {
         try await ServerFixture.run { portal in
@@ -90,7 +90,7 @@ import Vocabulary
         }
     }
 
-    @Test func `the next step of a roll names no command of an admin`() async throws {
+    @Test func `for a merchant, the next step of a roll names no command of an admin`() async throws {
         try await ServerFixture.run { portal in
             let onboarding = portal.operations.onboarding
             let roll = try await onboarding.startRoll(

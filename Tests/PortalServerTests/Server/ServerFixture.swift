@@ -158,12 +158,12 @@ struct ServerFixture: Sendable {
             status: String(parts[1].prefix(3)), contentType: String(parts[1].dropFirst(4)), body: parts[0])
     }
 
-    /// Sends a form of a merchant's page, as a browser does.
+    /// Sends a form of a page, as a browser does.
     ///
     /// - Parameters:
     ///   - page: the path of the page with the form.
     ///   - fields: such as `domain=shop.example`.
-    ///   - cookie: the header field of the session, as ``signInMerchant()`` returns it.
+    ///   - cookie: the header field of the session, as ``signInMerchant()`` or ``signInOperator()`` returns it.
     ///   - options: further options of curl.
     func form(
         _ path: String, of page: String, _ fields: [String], cookie: String, _ options: [String] = []

@@ -1,7 +1,7 @@
 package import Vocabulary
 package import WireAPI
 
-/// The active key pairs whose last certificate has expired, or expires in the next months.
+/// The active key pairs whose last certificate has expired, or expires in the ``months`` of the timeline.
 package struct ExpiryTimeline: Sendable {
     /// The expiry of a key pair: the time at which its last certificate expires.
     package struct Ending: Sendable {
@@ -49,9 +49,9 @@ package struct ExpiryTimeline: Sendable {
             .sorted { ($0.endings[0].end, $0.merchant.rawValue) < ($1.endings[0].end, $1.merchant.rawValue) }
     }
 
-    /// How many certificates of key pairs in a state expire in a month.
+    /// How many of the ``endings`` are in a month.
     ///
-    /// - Parameter state: nil for all states.
+    /// - Parameter state: counts only key pairs in this state; nil for all states.
     package func count(in month: Int, _ state: KeyState? = nil) -> Int {
         endings.count { $0.month == month && (state == nil || $0.key.state == state) }
     }
@@ -68,7 +68,7 @@ package struct ExpiryTimeline: Sendable {
         "\(digits(month / 12, 4))-\(digits(month % 12 + 1, 2))"
     }
 
-    /// The position of a time in its month, from 0 to 1.
+    /// The position of a time's day in its month: 0 for the first day, and less than 1 for every other day.
     static func share(ofMonthAt time: Timestamp) -> Double {
         Double((Int(time.rfc3339.dropFirst(8).prefix(2)) ?? 1) - 1) / 31
     }

@@ -6,7 +6,7 @@ struct MerchantsOfFiles {
     private let merchants: [String: MerchantIdentifier]
 
     /// - Parameter names: the key files. Each name in the CSV file must be one of these.
-    /// - Throws: ``CommandFailure`` that names the line of each error.
+    /// - Throws: ``CommandFailure`` that names the lines of the first errors (``CommandFailure/shownFileErrors``).
     init(_ path: String, names: [String]) throws(CommandFailure) {
         let table: CSVTable
         let bytes = try InputFile(path).read(sizeLimit: MerchantFile.sizeLimit)

@@ -103,8 +103,8 @@ package struct UsageInformationOperations: Sendable {
 }
 
 extension UsageInformationOperations {
-    /// Gets the public key from Apple. Every failure becomes `usageInformationUnavailable`, which a device understands;
-    /// the log contains the cause.
+    /// Gets the public key from Apple. Every ``MerchantError`` becomes `usageInformationUnavailable`, which a device
+    /// understands; the log contains the cause.
     private func publicKey(of identifier: MerchantTokenIdentifier) async throws -> MerchantTokenPublicKey {
         do { return try await publicKeys.key(of: identifier) } catch let error as MerchantError {
             throw MerchantError(

@@ -1,8 +1,8 @@
 import MerchantCore
 import Vocabulary
 
-/// A picture of the certificates of a merchant's key pairs: the validity period of each certificate, and how many days
-/// are left. The description says the same as the picture.
+/// A picture of the certificates in use of a merchant's key pairs: the validity period of each certificate, and how
+/// many days are left. The description says the same as the picture.
 struct KeyTimelineContent {
     struct Row {
         let key: String
@@ -121,7 +121,8 @@ struct KeyTimelineContent {
     }
 }
 
-/// The horizontal axis of the picture: from the first to the last day of all certificates, and including today.
+/// The horizontal axis of the picture: from the first to the last day of the certificates in the picture, and including
+/// today.
 private struct TimeAxis {
     struct Tick {
         let time: Timestamp

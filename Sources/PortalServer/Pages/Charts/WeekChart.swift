@@ -98,14 +98,15 @@ struct WeekChartContent {
             week: text.day(week.begin), total: text.number(week.count))
     }
 
-    /// The severity of a current key pair's certificate that expires in the week.
+    /// The name of the bar's color: the severity that a certificate of a current key pair has if it expires at the start
+    /// of the week; `notice` if it has none yet.
     private static func severityName(of week: PageWeek, _ text: PageText) -> String {
         let days = text.daysLeft(until: week.begin)
         if days < 7 { return "critical" }
         return days < 30 ? "warning" : "notice"
     }
 
-    /// The number, shortened so that it fits above a bar on a narrow screen.
+    /// The number, in thousands from 10,000 on, so that it fits above a bar.
     private static func compact(_ count: Int, _ text: PageText) -> String {
         count < 10_000 ? String(count) : text.filled(.opsThousands, ["count": text.number(count / 1000)])
     }

@@ -104,7 +104,7 @@ struct DomainsContent {
         if domain.state == .registered, let time = registration.learnedAt {
             confirmed = text.filled(.domainsConfirmedAt, ["time": text.day(time).text])
         }
-        // While a call to Apple is open, another change of the same registration is refused.
+        // While a call to Apple is open, another change of the same registration would usually be refused.
         let removal =
             registration.hasOpenCall
             ? nil

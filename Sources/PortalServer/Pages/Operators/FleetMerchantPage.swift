@@ -1,7 +1,7 @@
 package import MerchantCore
 import Vocabulary
 
-/// Everything about one merchant, for operators. Nothing can be changed here.
+/// The page about one merchant, for operators. Nothing can be changed on it.
 package struct FleetMerchantPage: HTMLPage {
     /// What belongs to the merchant.
     package struct Records: Sendable {

@@ -79,8 +79,9 @@
     }
   };
 
-  // Asks for the onboarding document every 5 seconds, and replaces the state on the page after a change. Stops asking
-  // while the page is hidden, and after 10 minutes without input. The requests do not keep the session alive.
+  // Asks for the onboarding document every 5 seconds, or less often after errors, and replaces the state on the page
+  // after a change, unless a person is using that part of the page. Stops asking while the page is hidden, and after 10
+  // minutes without input. The requests do not keep the session alive.
   const followState = (region) => {
     const interval = 5000;
     const idleLimit = 10 * 60 * 1000;
@@ -93,7 +94,7 @@
       return region.contains(document.activeElement) || (file && file.files.length > 0);
     };
 
-    // A notice is about the state before the change.
+    // A notice is about the onboarding document before the change.
     const removeNotice = () => {
       const notice = document.querySelector("main > .alert-success");
       if (!notice) return;

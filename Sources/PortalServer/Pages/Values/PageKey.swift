@@ -31,7 +31,8 @@ package struct PageKey: Hashable, Sendable {
 }
 
 extension [PageKey] {
-    /// The key pairs for payments. Key pairs in use come first. In the same state, the newest key pair comes first.
+    /// The key pairs for payments, sorted by state, from `current` to `destroyed`. In the same state, the newest key
+    /// pair comes first.
     var forPayments: [PageKey] {
         filter { $0.keyPair.purpose == .paymentProcessing }
             .sorted { left, right in

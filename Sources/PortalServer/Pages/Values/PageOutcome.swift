@@ -23,9 +23,9 @@ package enum PageOutcome: Hashable, Sendable {
 /// A success. After a form, the server redirects to a page with the raw value in the query `done`.
 package enum MerchantNotice: String, Sendable, CaseIterable {
     case keyPairGenerated, certificateStored, domainsRegistered, domainUnregistered
-    /// The uploaded certificate was stored before, and no certificate is missing.
+    /// The uploaded certificate was stored before, and no other certificate must be uploaded now.
     case certificateStoredAlready
-    /// The uploaded certificate was stored before, and the certificate of another key pair is missing.
+    /// The uploaded certificate was stored before, and the certificate of another key pair must be uploaded now.
     case presentCertificate
     /// The replacement of the key began with a new key pair, or with one that waits for its certificate.
     case rollStarted
@@ -104,7 +104,7 @@ extension PageOutcome {
     ///
     /// - Parameters:
     ///   - merchant: the merchant identifier, for messages that name it.
-    ///   - key: the publicKeyHash of the key pair whose certificate is missing, for messages that name it.
+    ///   - key: the publicKeyHash of the key pair whose certificate must be uploaded, for messages that name it.
     func alert(_ text: PageText, merchant: String, key: String = "") -> AlertContent {
         switch self {
         case .success(let notice):

@@ -67,7 +67,7 @@ package struct PageDomain: Hashable, Sendable {
         case unexpected
         /// The outcome of a call to Apple about this domain is unknown.
         case open
-        /// Apple's record was never read.
+        /// Apple's record is unknown.
         case unconfirmed
     }
 

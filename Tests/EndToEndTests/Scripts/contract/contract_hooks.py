@@ -34,7 +34,7 @@ def before_call(context, case, kwargs):
     if not isinstance(case.body, dict):
         return
     path = case.body.get("file")
-    # The daemon writes a backup to any path, so each path is replaced by one in the directory for backups.
+    # The daemon writes a backup to any path, so each absolute path is replaced by one in the directory for backups.
     if case.path.startswith("/v1/backups") and isinstance(path, str) and path.startswith("/") and len(path.encode()) <= LONGEST_PATH:
         digest = hashlib.sha256(path.encode()).hexdigest()[:16]
         case.body["file"] = f"{OPTIONS['backups']}/{digest}.backup"
@@ -51,7 +51,7 @@ def before_call(context, case, kwargs):
 
 @schemathesis.check
 def documented_error_code(context, response, case):
-    """The contract lists the error code for the operation, and the code has this status."""
+    """The contract lists the error code for the operation, and the document has the status of the response."""
     if response.headers.get("content-type", [""])[0] != "application/problem+json":
         return
     problem = json.loads(response.content)

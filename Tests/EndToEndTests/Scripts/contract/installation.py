@@ -14,7 +14,7 @@ PERMITS = [
 
 
 class Installation:
-    """A daemon and the sandbox's gateway, with one merchant that has a key pair with a certificate."""
+    """A daemon and the sandbox's gateway, with an integrator and a merchant. Each has a key pair with a certificate."""
 
     def __init__(self, programs):
         self.programs = programs

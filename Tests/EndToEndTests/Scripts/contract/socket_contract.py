@@ -32,7 +32,7 @@ try:
         "issuer": compare(installation, "issuer", "--card", installation.card()),
         "admin": compare(
             installation, "admin", "--backups", installation.path("backups"), f"merchantIdentifier={MERCHANT}", f"merchant={MERCHANT}",
-            # Without a value, each of these requests could wait for 30 seconds.
+            # Without wait=0, each request for events could wait for 30 seconds.
             f"publicKeyHash={key}", "wait=0", *installation.fill()),
     }
 finally:

@@ -39,7 +39,7 @@ class Site:
         return text in html.unescape(response.text)
 
     def create_certificate(self):
-        """Creates the portal's certificate, which its clients trust from now on."""
+        """Creates the portal's certificate. Clients without a certificate of their own trust it from now on."""
         certificate, key = self.path(f"{self.tls}.pem"), self.path(f"{self.tls}.key")
         self.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                  "-subj", "/CN=portal", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate)

@@ -15,7 +15,7 @@ def check_others(world, results):
     token = Caller("token", world.access("other", *permits, "--merchant", OTHER)["token"])
     session = world.session("session", OTHER)
     owner = Caller("owner", world.access("owner", "--permit", "onboard", "--merchant", OWN)["token"])
-    # A certificate for a key pair that is in no database, of an existing merchant and of a missing one.
+    # A certificate for a key pair that is in no database, of a merchant that does not exist.
     world.site.run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj",
                    "/CN=x", "-keyout", world.site.path("alien.key"), "-out", world.site.path("alien.csr"))
     world.site.apple("issue", "--csr", world.site.path("alien.csr"), "--merchant", MISSING, "--out",

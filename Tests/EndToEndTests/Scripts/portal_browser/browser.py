@@ -222,7 +222,7 @@ class Browser:
     # Checking the page
 
     def check(self, name, expected_status):
-        """Notes the problems of the page. Returns the title of its notice, or without a notice its own title."""
+        """Notes the problems of the page. Returns the title of its notice, or without a notice its heading."""
         self.wait(self.is_loaded, lambda: f"the page {name}")
         status = self.driver.execute_script("return performance.getEntriesByType('navigation')[0].responseStatus")
         has_script = "js" in (self.document().get_attribute("class") or "").split()
@@ -250,7 +250,7 @@ class Browser:
     def note_console(self, name, expected_status):
         """Notes unexpected messages of the console, such as a violation of the Content-Security-Policy."""
         for entry in self.driver.get_log("browser"):
-            # Chromium reports each page whose status is not 200.
+            # Chromium reports each page with an error status.
             is_expected = (expected_status >= 400 and entry["source"] == "network"
                            and f"status of {expected_status} " in entry["message"]
                            and entry["message"].startswith(self.driver.current_url))

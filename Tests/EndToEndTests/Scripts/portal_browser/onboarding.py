@@ -90,7 +90,7 @@ class Onboarding(Visit):
         self.page("signed-out")
 
     def ended_session(self):
-        """The admin ends a session while its user chooses a file."""
+        """The admin ends a session while the overview is open in the browser."""
         invitation = self.ctl("invite", "create", self.options.merchant)
         self.browser.open(invitation["url"])
         self.browser.submit("main form button")

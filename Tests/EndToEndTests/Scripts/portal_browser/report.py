@@ -11,7 +11,7 @@ class Report:
     uploads: dict = dataclasses.field(default_factory=dict)
     # The name of each CSR on the page, and the name of the file.
     requestNames: list = dataclasses.field(default_factory=list)
-    # The titles of notices and problems, by page.
+    # The notice or problem of each page: its name in texts.json, or the title if it has no name there.
     notices: dict = dataclasses.field(default_factory=dict)
     # Whether the page showed the first payment without being loaded again.
     liveUpdate: bool = False

@@ -40,7 +40,7 @@ extension Installation {
 
     /// Waits up to 20 seconds until the portal listens.
     ///
-    /// - Returns: the portal's port, which the daemon has chosen.
+    /// - Returns: the portal's port.
     func portalPort() throws -> String {
         let end = ContinuousClock.now + .seconds(20)
         while ContinuousClock.now < end {
@@ -113,9 +113,9 @@ extension Installation {
         ]
     }
 
-    /// Runs statements on a database, as a user with access to its file could. The daemon must not run.
+    /// Runs statements on a database, as a user with access to its file could.
     ///
-    /// - Parameter file: the path of the database; nil for the main database.
+    /// - Parameter file: the path of a SQLite database; nil for the main database. With PostgreSQL, this is ignored.
     func sql(_ script: String, in file: String? = nil) throws -> String {
         if let rows = try store.execute(script) { return rows }
         let code = """

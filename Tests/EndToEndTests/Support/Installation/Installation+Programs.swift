@@ -18,7 +18,7 @@ extension Installation {
 
         func text(_ name: String) throws -> String { try #require(try json()[name] as? String, "\(output)") }
 
-        /// The code of the daemon's refusal, which merchantkeyctl prints as "refused: CODE: detail", or with
+        /// The code of a refusal, which merchantkeyctl prints as "refused: CODE: detail", or with
         /// `--output json` as {"error":{"code":"CODE",…}}.
         var refusalCode: String? {
             error.firstMatch(of: #/(?m)^(?:refused: |\{"error":\{"code":")(\w+)/#).map { String($0.1) }

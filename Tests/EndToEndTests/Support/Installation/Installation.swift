@@ -32,7 +32,7 @@ final class Installation: Sendable {
     var adminSocket: String { path("state/admin.sock") }
     var decryptorSocket: String { path("state/decryptor.sock") }
 
-    /// The process identifier of the running daemon.
+    /// The process identifier of the daemon; nil before `start` and after `stop`.
     var process: Int32? { daemon.value?.id }
 
     var isRunning: Bool { daemon.value?.isRunning ?? false }
@@ -134,7 +134,7 @@ extension Installation {
     /// Waits until this time by the machine's clock.
     static func wait(until time: Date) { while Date() < time { Thread.sleep(forTimeInterval: 0.005) } }
 
-    /// Waits for a random number of seconds, so that over many rounds a kill falls into every part of the work.
+    /// Waits for a random number of seconds, so that the kills of many rounds hit different parts of the work.
     static func waitRandomly(upTo longest: Double, atLeast shortest: Double = 0) {
         Thread.sleep(forTimeInterval: Double.random(in: shortest...longest))
     }
